@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Answers queries over JSON documents, by the language's description alone and in the plainest way.
+"""Answers queries over JSON documents. Based only on the language's description; simple rather than fast.
 
-Usage: queries.py DOCUMENTS QUERIES. Both are files of lines: a JSON document (the most recent first; its key is its
-number from 0 on), a query. Prints a JSON array a line: the keys of the rows, or their columns.
+Usage: queries.py DOCUMENTS QUERIES. Each line of the first file is a JSON document (the most recent
+first; the keys are numbers from 0), each line of the second a query. Prints one JSON array per line: the keys of the
+rows, or their columns.
 """
 
 import datetime
@@ -39,7 +40,7 @@ class Date:
 
 
 def as_date(value):
-    """The date that a value is or that its text says; nothing for others."""
+    """The value as a date, also from a text; None for others."""
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         try:
             return Date(value)
@@ -62,7 +63,7 @@ def disjunction(truths):
 
 
 def unless_missing(value):
-    """The answer of an operator that isn't for this kind of value."""
+    """The result of an operator that doesn't apply to this kind of value."""
     return False if value is MISSING else None
 
 
@@ -159,7 +160,7 @@ class Parser:
         return (name, path, percent, self.take()[1] if self.accept("as") else None)
 
     def operand(self):
-        """A path, a number, or (sign, left, right) of two of them."""
+        """A path, a number, or (sign, left, right) for a calculation with two operands."""
         left = self.product()
         while self.peek("+") or self.peek("-"):
             left = (self.take()[1], left, self.product())
@@ -229,7 +230,7 @@ class Parser:
         return self.condition(self.operand())
 
     def is_calculation(self):
-        """Whether the parenthesis here holds no condition: behind its end a sign follows."""
+        """Whether the next parenthesis is a calculation, not a condition: an operator follows it."""
         place, depth = self.place, 0
         while True:
             sign = self.tokens[place][1] if self.tokens[place][0] == "sign" else ""
@@ -314,7 +315,7 @@ class Parser:
 
 
 def resolved(row, path):
-    """The value of a column such as l[], and the path from there: the column is a list after select, else one element."""
+    """The value of a column such as l[], and the rest of the path. After select, the column is a list."""
     if is_many(path):
         for name, column in row[2] or []:
             if is_many(name) and path[: len(name)] == name:
@@ -323,7 +324,7 @@ def resolved(row, path):
 
 
 def values_of(row, path):
-    """One value, or one of each element of a list: null where an element lacks it, or is no object."""
+    """One value, or one for each element of a list: null if the element lacks it or is no object."""
     row, path = resolved(row, path)
     if not is_many(path):
         return [get(row, path)]
@@ -339,7 +340,7 @@ def is_many(path):
 
 
 def has_other_than_lists(row, path):
-    """Whether a path to all elements of lists meets something else that is there."""
+    """Whether a path to all elements of lists leads to a present value that is no list."""
     row, path = resolved(row, path)
     if not is_many(path):
         return False
@@ -351,7 +352,7 @@ def has_other_than_lists(row, path):
 
 
 def some(row, path, test):
-    """Whether one of the values passes the test."""
+    """Whether the test is true for one of the values."""
     truths = [test(value) for value in values_of(row, path)]
     return disjunction(truths + ([None] if has_other_than_lists(row, path) else []))
 
@@ -374,7 +375,7 @@ def combinations(row, columns):
 
 
 def leading(row, path, descending):
-    """Of several values the one that a sort uses."""
+    """The value that a sort uses if there are several."""
     key = functools.cmp_to_key(lambda a, b: before(a, b, descending))
     return min(values_of(row, path), key=key, default=MISSING)
 
@@ -506,7 +507,7 @@ def found(text, stored, fold):
     place = stored.find(text)
     while place >= 0:
         end = place + len(text)
-        # A part of a character is none.
+        # A part of a character is no match.
         if not text or end == len(stored) or not unicodedata.category(stored[end]).startswith("M"):
             return True
         place = stored.find(text, place + 1)
@@ -515,7 +516,7 @@ def found(text, stored, fold):
 
 def edge(stored, text, at_end):
     if at_end:
-        # A mark alone is no end, for it belongs to what stands before.
+        # A mark belongs to the character before it, so a text that begins with a mark matches no end.
         return stored.endswith(text) and not unicodedata.category(text[:1] or "a").startswith("M")
     rest = stored[len(text):]
     return stored.startswith(text) and not unicodedata.category(rest[:1] or "a").startswith("M")
@@ -535,7 +536,7 @@ KINDS = ("boolean", "number", "date", "text", "list", "map", "null")
 
 
 def before(a, b, descending):
-    """Negative if a comes first. What is absent comes last either way."""
+    """Negative if a is first. Absent values are last in both directions."""
     ranks = (KINDS.index(kind(a)), KINDS.index(kind(b)))
     if 6 in ranks:
         return ranks[0] - ranks[1]
@@ -544,7 +545,7 @@ def before(a, b, descending):
 
 
 def alike(a, b):
-    """The order of two values of one kind."""
+    """The order of two values of the same kind."""
     if isinstance(a, list):
         return next(filter(None, (before(x, y, False) for x, y in zip(a, b))), len(a) - len(b))
     if isinstance(a, dict):
@@ -564,7 +565,7 @@ def key_bytes(entry):
 
 
 def identity(value):
-    """What values of all kinds are compared by."""
+    """A representation that is equal for equal values of any kind."""
     if isinstance(value, list):
         return ("list", tuple(map(identity, value)))
     if isinstance(value, dict):
@@ -667,7 +668,7 @@ def run(stages, rows):
 
 
 def shown_part(value):
-    """The value with all texts in one form, in which others may be written."""
+    """The value with all texts in the same normal form."""
     if isinstance(value, list):
         return list(map(shown_part, value))
     if isinstance(value, dict):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints CBOR items as JSON, one a line, read from lines of hexadecimal digits on the standard input.
+"""Prints CBOR items as JSON, one per line. Reads them as lines of hexadecimal digits from standard input.
 
-Written from RFC 8949 only. Strict: what is not in preferred serialization, a map with equal keys and bytes behind the
-item end the program with an error. JSON has no other way for them, so byte strings become {"bytes": HEX}, tags
-{"tag": [NUMBER, ITEM]}, and floats {"float": TEXT}, all 64 bits of them.
+Based only on RFC 8949. Strict: an item that isn't in preferred serialization, a map with equal keys, and bytes after
+the item end the program with an error. As JSON lacks these types, byte strings become {"bytes": HEX}, tags
+{"tag": [NUMBER, ITEM]}, and floats {"float": TEXT} with all 64 bits.
 """
 
 import json
@@ -23,7 +23,7 @@ class Items:
         return self.data[self.place - count : self.place]
 
     def argument(self, information):
-        """Section 3; section 4.1 for the check that no shorter form would do."""
+        """The argument of section 3. Checks that no shorter form represents it (section 4.1)."""
         if information < 24:
             return information
         if information > 27:

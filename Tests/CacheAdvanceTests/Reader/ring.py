@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads and writes ring files, from RingFileFormat.md alone.
+"""Reads and writes ring files. Based only on RingFileFormat.md.
 
-    python3 ring.py read FILE…           prints a line a file: its messages in hexadecimal, or "damaged"
-    python3 ring.py write FOLDER SEED N  makes N files there, and prints the same of what they must hold
+    python3 ring.py read FILE…           prints one line per file: its messages in hexadecimal, or "damaged"
+    python3 ring.py write FOLDER SEED N  creates N files, and prints their expected messages in the same way
 """
 
 import os
@@ -32,7 +32,7 @@ def stretch(data, place, end):
 
 
 def places(data):
-    """The messages with where they begin, the oldest first."""
+    """The messages with their offsets, the oldest first."""
     if not data:
         return []
     if len(data) < 64:
@@ -48,7 +48,7 @@ def places(data):
 
 
 def append(data, maximum, overwrites, message):
-    """The file with one message more; None if there is no room. Written as the format tells, without its steps."""
+    """The file with another message; None if it is full. Changes it in one step, not in those of the format."""
     record = LENGTH.pack(len(message)) + message
     if 64 + len(record) > maximum:
         return None
@@ -59,7 +59,7 @@ def append(data, maximum, overwrites, message):
     if end + len(record) > maximum:
         if not overwrites:
             return None
-        # A turn: the file ends behind the newest, and what was older than its beginning goes.
+        # Continues at the beginning. The file ends after the newest message; messages located after it are dropped.
         data = data[:end]
         there = [place for place in there if place < end]
         end = 64

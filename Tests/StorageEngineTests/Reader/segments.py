@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the entries of an archive, read from its log alone, as JSON, one a line, the least recent first.
+"""Prints the entries of an archive as lines of JSON, the least recent first. Reads only the archive's log.
 
     python3 segments.py STORE/NAME.archive
 
-Written from OnDiskFormat.md only; the names of its headings are cited. It reads, and never writes. Keys and values
-are printed in hexadecimal: both may be any bytes.
+Based only on OnDiskFormat.md, whose headings are cited. Writes no file. Prints keys and values in hexadecimal,
+because both may be any bytes.
 """
 
 import json
@@ -42,7 +42,7 @@ def crc32c(data, seed=0):
 
 
 class Frame:
-    """The frame at an offset of a segment; None from `at` unless it passes its checksum."""
+    """A frame of a segment. `at` returns None for an invalid checksum."""
 
     @staticmethod
     def at(data, offset, seed, is_damaged=False):
@@ -78,7 +78,7 @@ class Frame:
         return frame
 
     def part(self, wanted, least=0):
-        """The first part of a tag; one that is too short is as if it were not there."""
+        """The first part with this tag; None if it is absent or too short."""
         rest = self.extension
         while len(rest) >= 4:
             tag, _, length = struct.unpack_from("<BBH", rest)
@@ -94,14 +94,14 @@ class Frame:
         return [struct.unpack_from("<Q", part, 8 * place)[0] for place in range(len(part or b"") // 8)]
 
     def batch_bytes(self):
-        """Bytes of the frames behind it, where it is the first of a batch."""
+        """The size of the frames after it if this is the first frame of a batch; None for others."""
         if self.kind != BATCH or len(self.value) < 16:
             return None
         size, = struct.unpack_from("<Q", self.value, 8)
         return size if 0 < size <= 48 << 20 and size % 8 == 0 else None
 
     def first_of_batch(self):
-        """Location of the first frame of the batch that it is of, or None."""
+        """Location of the first frame of its batch; None if it is in no batch."""
         part = self.part(PLACE_IN_BATCH, least=16) if self.is_in_batch else None
         return struct.unpack_from("<Q", part)[0] if part else None
 
@@ -113,12 +113,12 @@ def read_descriptor(folder):
         sys.exit("the descriptor is damaged")
     version, = struct.unpack_from("<I", data, 8)
     if version != 1:
-        sys.exit(f"format version {version} is not known")
+        sys.exit(f"format version {version} is unknown")
     return data[16:32], data[12]
 
 
 def pieces(data, seed):
-    """What a segment consists of, as start, end and frame; damage, looked through at every eighth byte, has None."""
+    """Start, end and frame of each part of a segment. Damage has no frame; its end is found in steps of 8 bytes."""
     found = []
     offset = 64
     while offset + 48 <= len(data):
@@ -133,14 +133,14 @@ def pieces(data, seed):
     return found
 
 
-def never_came(data, start, end, batch_end=None):
-    """Whether a stretch of damage begins without a checksum, is zero where it has a sector, or where a page or its batch ends."""
+def was_not_written(data, start, end, batch_end=None):
+    """Whether damage wasn't written: it begins with zeros, or contains a sector or an end of a page or batch of zeros."""
     end = end if batch_end is None else min(end, batch_end)
     if not any(data[start:start + 4]):
         return True
     for at in [start] + list(range(start // SECTOR * SECTOR + SECTOR, end, SECTOR)):
         stop = at // SECTOR * SECTOR + SECTOR
-        # A frame of the batch that follows in this sector came with it.
+        # A later frame of the batch in this sector was written together with it.
         if stop > end and end != batch_end:
             continue
         stop = min(stop, end)
@@ -150,9 +150,9 @@ def never_came(data, start, end, batch_end=None):
 
 
 def damaged(data, seed, start, end, kind):
-    """Offset and frame of what damage in a cache removes, or of values in a collection: "Damage in a cache"."""
+    """Offset and frame of removals in a cache's damage, or of values in a collection's: "Damage in a cache"."""
     frames = []
-    if never_came(data, start, end):
+    if was_not_written(data, start, end):
         return frames
     while start < end:
         frame = Frame.at(data, start, seed, is_damaged=True)
@@ -169,34 +169,34 @@ def damaged(data, seed, start, end, kind):
 
 
 class Batch:
-    """A batch that is being read: its first frame, or none where that is damaged, and what is behind it."""
+    """A batch during reading. Its end is None if its first frame is damaged."""
 
     def __init__(self, location, end):
         self.location, self.end = location, end
-        self.frames, self.is_damaged, self.is_lost, self.is_mended = [], False, False, False
-        self.ends_written = False  # what is missing at its end begins with a checksum
+        self.frames, self.is_damaged, self.is_lost, self.is_repaired = [], False, False, False
+        self.ends_written = False  # the missing bytes at its end begin with a checksum
 
     def note(self, data, start, end, frame):
-        """Takes damage, or a `void` of a repair."""
+        """Records damage or a `void` frame of a repair in the batch."""
         if self.end is not None and start >= self.end:
             return
-        self.is_mended |= frame is not None
+        self.is_repaired |= frame is not None
         if frame is None:
             self.is_damaged = True
-            self.is_lost |= never_came(data, start, end, self.end)
+            self.is_lost |= was_not_written(data, start, end, self.end)
 
     def counts(self, reached, is_at_end):
         if self.is_lost:
             return False
-        is_headless = self.end is None
-        return reached == self.end or self.ends_written or is_headless or self.is_mended or not is_at_end
+        lacks_first = self.end is None
+        return reached == self.end or self.ends_written or lacks_first or self.is_repaired or not is_at_end
 
     def is_whole(self, reached):
-        return not self.is_damaged and not self.is_mended and reached == self.end
+        return not self.is_damaged and not self.is_repaired and reached == self.end
 
 
 def log(segments, kind):
-    """Location and frame of all that counts, batches as a whole or not at all: "Batches"."""
+    """Location and frame of all frames that have an effect: "Batches"."""
     rest = [(number, data, piece) for number, data, seed in segments for piece in pieces(data, seed)]
     last = max((place for place, item in enumerate(rest) if item[2][2]), default=-1)
     seeds = {number: seed for number, _, seed in segments}
@@ -209,7 +209,7 @@ def log(segments, kind):
         return [(number << 32 | at // 8, frame) for at, frame in damaged(data, seeds[number], start, end, kind)]
 
     place = 0
-    stretch = []  # damage and `void` frames directly before what is looked at
+    stretch = []  # damage and `void` frames directly before the current frame
     while place <= last:
         number, data, (start, end, frame) = rest[place]
         location = number << 32 | start // 8
@@ -228,7 +228,7 @@ def log(segments, kind):
         elif first is not None:
             batch = Batch(first, None)
             offset = (first & 0xFFFFFFFF) * 8
-            # Else it is what is left of a batch that was given up.
+            # Otherwise these are the remaining frames of an abandoned batch.
             batch.is_lost = not any(item[0] == first >> 32 == number and item[2][0] <= offset < item[2][1] for item in before)
             for _, data, piece in before:
                 batch.note(data, *piece)
@@ -236,7 +236,7 @@ def log(segments, kind):
             yield location, frame
             place += 1
             continue
-        # What is of this batch: it ends in its segment, and where another frame begins.
+        # The batch ends at the end of its segment, or before a frame of no batch or another one.
         reached = end if frame.kind == BATCH else start
         pending = []
         while place < len(rest) and rest[place][0] == number:
@@ -253,7 +253,7 @@ def log(segments, kind):
             else:
                 break
             place += 1
-        # Damage behind the last frame that is there is the batch's as far as its first frame says.
+        # Damage after the last present frame belongs to the batch up to the end in its first frame.
         if batch.end is not None:
             for piece in pending:
                 batch.note(data, *piece)
@@ -269,7 +269,7 @@ def log(segments, kind):
 
 
 def read_segments(folder, identity):
-    """Number and bytes of the log's segments in order: "Reading the log"."""
+    """Number, bytes and checksum seed of the log's segments in order: "Reading the log"."""
     segments = []
     oldest = 0
     for name in sorted(os.listdir(folder)):
@@ -279,11 +279,11 @@ def read_segments(folder, identity):
         with open(os.path.join(folder, name), "rb") as file:
             data = file.read()
         header = data[:64]
-        isRight = (len(header) == 64 and header[:8] == b"VLMSEGMT" and header[16:32] == identity
+        is_valid = (len(header) == 64 and header[:8] == b"VLMSEGMT" and header[16:32] == identity
                    and struct.unpack_from("<I", header, 12)[0] == number
                    and crc32c(header[:60]) == struct.unpack_from("<I", header, 60)[0])
         seed = crc32c(identity + struct.pack("<I", number))
-        if isRight:
+        if is_valid:
             oldest = max(oldest, struct.unpack_from("<I", header, 32)[0])
         elif not any(frame for _, _, frame in pieces(data, seed)):
             continue
