@@ -41,7 +41,7 @@ extension BrowserLoopTests {
         var sent: [[UInt8]] = []
         var scripts: [(script: String, frames: Int)] = []
         /// Remaining calls without an event before the test fails.
-        private var patience = 600
+        private var remaining = 600
         /// Microseconds that each of them waits, for slow work.
         var pause: UInt32 = 0
         private let bell = Bell()
@@ -75,9 +75,9 @@ extension BrowserLoopTests {
                 return step.event
             }
             if bell.hasRung() { return .wake }
-            patience -= 1
+            remaining -= 1
             usleep(pause)
-            return patience > 0 ? nil : .hangUp
+            return remaining > 0 ? nil : .hangUp
         }
     }
 }

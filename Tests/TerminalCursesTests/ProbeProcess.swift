@@ -22,7 +22,7 @@ final class ProbeProcess {
     private let reportPipe: Int32
     private var reportBytes: [UInt8] = []
     private var end: End?
-    private static let patience = 20.0
+    private static let timeout = 20.0
 
     static var probe: String {
         (try? ChildProcess.program(named: "TerminalProbe")) ?? "/probe-was-not-built"
@@ -180,7 +180,7 @@ final class ProbeProcess {
     }
 
     private func wait(_ wanted: String, until isDone: () -> Bool) throws {
-        let deadline = Date().addingTimeInterval(ProbeProcess.patience)
+        let deadline = Date().addingTimeInterval(ProbeProcess.timeout)
         while !isDone() {
             guard Date() < deadline else { throw TimedOut(wanted: wanted, output: text, reports: reports) }
             pump(milliseconds: 20)

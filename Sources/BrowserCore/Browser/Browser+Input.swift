@@ -55,9 +55,9 @@ extension Browser {
     }
 
     /// Seconds for which keys wait for requested rows.
-    private static let patience = 0.25
+    private static let delay = 0.25
     /// The same for keys that move the cursor.
-    private static let patienceToMove = 0.05
+    private static let moveDelay = 0.05
 
     /// Whether requested rows, marks or a dialog are still loading, so that the next key must wait for them.
     static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
@@ -69,8 +69,8 @@ extension Browser {
         case .mouse, .paste: break
         default: return false
         }
-        let patience = isMove ? patienceToMove : patience
-        if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
+        let delay = isMove ? moveDelay : delay
+        if let job = model.job, !job.isChange, (0..<delay).contains(model.now.seconds(since: job.since)) {
             let (entries, query) = (model.entries, model.query)
             if isAsking(model) || !model.isTyping && (job.ticket == query?.ticket || job.aim == .dialog) {
                 return true
@@ -83,7 +83,7 @@ extension Browser {
         guard case .key = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
             let touched = model.touched
         else { return false }
-        return (0..<patience).contains(model.now.seconds(since: touched))
+        return (0..<delay).contains(model.now.seconds(since: touched))
     }
 
     /// Whether a query's first rows are loading and its text is unchanged.

@@ -376,7 +376,7 @@ struct Job: Sendable, Hashable {
     static let stopping = "stopping after"
 
     /// Seconds after which a job is shown.
-    static let patience = 0.25
+    static let delay = 0.25
 }
 
 struct Prompt: Sendable {

@@ -38,7 +38,7 @@ struct StatusView {
     }
 
     private static func longJob(_ model: Model) -> Job? {
-        guard let job = model.job, model.now.seconds(since: job.since) >= Job.patience else { return nil }
+        guard let job = model.job, model.now.seconds(since: job.since) >= Job.delay else { return nil }
         return job
     }
 

@@ -124,7 +124,7 @@ package struct AccessibilityOutput: Sendable {
         self.mistake = mistake
         if model.notice?.text != notice?.text, let text = model.notice?.text { lines.append(text) }
         notice = model.notice
-        if let work = model.job, model.now.seconds(since: work.since) >= Job.patience {
+        if let work = model.job, model.now.seconds(since: work.since) >= Job.delay {
             let quarter = Int(max(0, min(1, work.share)) * 4)
             if job?.ticket != work.ticket {
                 lines.append(model.words(of: work))

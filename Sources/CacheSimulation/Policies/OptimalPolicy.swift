@@ -47,7 +47,7 @@ enum OptimalPolicy {
             case .read, .lookup: upcoming[key] = place
             case .write, .remove: upcoming[key] = Int.max
             case .prior: upcoming[key] = Int.max
-            // Stores a value only if the preceding read didn't.
+            // The read before it has added the key already.
             case .update: break
             }
         }

@@ -13,7 +13,7 @@ package struct RecordedTrace: Sendable {
     package private(set) var requests = 0
 
     /// - Parameters:
-    ///   - sampling: records one of this many keys, but at least 16,384 keys if the trace has as many; 1 records all.
+    ///   - sampling: records one key out of this number, but at least 16,384 keys if the trace has them; 1 records all.
     ///   - recordedLimit: the limit of the cache whose hits are recorded.
     ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
     package init(unit: LimitUnit, sampling: Int = 1, recordedLimit: Int = 1, rate: Double = 1) {

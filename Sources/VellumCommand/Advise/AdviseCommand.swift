@@ -48,7 +48,7 @@ struct AdviseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --trace: simulate one key in this number, but at least 16,384 keys; 1 is all.",
+            "With --trace: simulate one key out of this number, but at least 16,384 keys; 1 is all.",
             valueName: "number"))
     var sampling: Int?
 

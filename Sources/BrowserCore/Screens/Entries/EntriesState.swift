@@ -199,5 +199,5 @@ struct Preview: Sendable {
     var failed: Timestamp?
 
     /// Seconds that the previous value stays, so that the pane doesn't flicker.
-    static let patience = 0.2
+    static let delay = 0.2
 }

@@ -5,7 +5,7 @@ import TerminalKit
 struct PreviewPane {
     private let preview: Preview
     private let isBeside: Bool
-    /// The selected key while its value isn't read, or is being read for longer than ``Preview/patience``.
+    /// The selected key while its value isn't read, or is being read for longer than ``Preview/delay``.
     private let unread: (key: String, words: String)?
     /// Seconds since a server's value was read.
     private let age: Double
@@ -13,7 +13,7 @@ struct PreviewPane {
     init(_ entries: EntriesState, isBeside: Bool, _ model: Model) {
         preview = entries.preview
         self.isBeside = isBeside
-        let isLate = preview.since.map { model.now.seconds(since: $0) >= Preview.patience } ?? false
+        let isLate = preview.since.map { model.now.seconds(since: $0) >= Preview.delay } ?? false
         age = model.isOfServer ? preview.read.map { model.shownNow.seconds(since: $0) } ?? 0 : 0
         let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
         if model.withholdsValues {

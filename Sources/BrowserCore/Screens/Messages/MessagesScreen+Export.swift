@@ -54,7 +54,7 @@ extension MessagesScreen {
         _ omitted: inout (removed: Int, damaged: Int, untested: Int),
         _ context: QuestionContext, _ body: (LogLine) throws(SourceError) -> Void
     ) throws(SourceError) -> Int? {
-        let patience = SearchPatience()
+        let timeLimit = SearchTimeLimit()
         var count = 0
         let isComplete = try log.scan(range, by: batch, limit: .max, context) { (page) throws(SourceError) in
             omitted.removed += page.missing

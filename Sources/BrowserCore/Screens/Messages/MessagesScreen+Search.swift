@@ -100,7 +100,7 @@ extension MessagesScreen {
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             var found: LogSearch.Found = ([], 0, [], 0)
             // New messages are searched beside the list's own requests.
-            let patience = SearchPatience(for: ticket == nil ? .milliseconds(100) : SearchPatience.whole)
+            let timeLimit = SearchTimeLimit(for: ticket == nil ? .milliseconds(100) : SearchTimeLimit.whole)
             let isComplete = try reader.scan(range, by: batch, context) { page in
                 found.firstExisting = max(found.firstExisting, page.existing)
                 found.damaged += page.damaged

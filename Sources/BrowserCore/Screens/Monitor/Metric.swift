@@ -121,7 +121,7 @@ struct Alarm: Sendable, Hashable {
     private(set) var isRinging = false
 
     /// Seconds until it rings, so that single accesses cause no alarm.
-    fileprivate static let patience = 2.0
+    fileprivate static let delay = 2.0
 
     /// Reads `< 80%`, `> 500 kB`, `> 1000`.
     init(_ text: String, _ metric: Metric, of archive: String?) throws(SourceError) {
@@ -197,7 +197,7 @@ struct Alarm: Sendable, Hashable {
         // A clock may be set back.
         let start = min(since ?? now, now)
         since = start
-        guard !isRinging, now.seconds(since: start) >= Alarm.patience else { return nil }
+        guard !isRinging, now.seconds(since: start) >= Alarm.delay else { return nil }
         isRinging = true
         return .rings
     }
@@ -271,7 +271,7 @@ extension Browser {
             let alarm = try Alarm(text, metric, of: archive)
             model.archives.alarms = others + [alarm]
             model.say(
-                "The bell rings when \(alarm.subject(model)) is \(alarm.words) for \(Figures.duration(Alarm.patience))."
+                "The bell rings when \(alarm.subject(model)) is \(alarm.words) for \(Figures.duration(Alarm.delay))."
             )
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }

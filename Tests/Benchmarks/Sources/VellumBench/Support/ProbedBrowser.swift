@@ -16,7 +16,7 @@ final class ProbedBrowser {
     private static let (columns, rows) = (120, 40)
     /// Interval between keys in nanoseconds.
     private static let interval: UInt64 = 50_000_000
-    private static let patience: UInt64 = 60_000_000_000
+    private static let timeout: UInt64 = 60_000_000_000
     /// The first row of a list and of a text.
     static let body = 3
     /// The row of prompts and messages.
@@ -76,7 +76,7 @@ final class ProbedBrowser {
         while answered == nil || pressed != nil {
             let now = Clock.now()
             // The last key has the whole time limit.
-            let limit = ProbedBrowser.patience * (answered == nil ? 1 : 2)
+            let limit = ProbedBrowser.timeout * (answered == nil ? 1 : 2)
             guard now - begun < limit else { throw failure(step, pressed?.key) }
             if answered == nil, pressed == nil, now >= lastProbe + ProbedBrowser.interval,
                 let key = key(for: probe)

@@ -4,7 +4,7 @@ import Foundation
 final class TerminalProgram {
     /// The sequence at the end of each synchronized frame.
     private static let endOfFrame = Array("\u{1b}[?2026l".utf8)
-    private static let patience: UInt64 = 60_000_000_000
+    private static let timeout: UInt64 = 60_000_000_000
 
     private let terminal: Int32
     private let process: pid_t
@@ -57,7 +57,7 @@ final class TerminalProgram {
     @discardableResult
     func frame(showing text: String = "") throws -> UInt64 {
         let wanted = Array(text.utf8)
-        let end = Clock.now() + TerminalProgram.patience
+        let end = Clock.now() + TerminalProgram.timeout
         while Clock.now() < end {
             if let found = place(of: wanted, from: 0),
                 let done = place(of: TerminalProgram.endOfFrame, from: found)
