@@ -148,7 +148,8 @@ extension ArchiveOpening {
             try IndexSoundness(engine(on: memory, as: .observer)).isConsistent()
         }
         guard let found = evidence.contradictions(in: section.engine) else { return }
-        let outdated = found.deleted + (descriptor.configuration.kind == .cache ? found.unnamed : [])
+        let isCache = descriptor.configuration.kind == .cache
+        let outdated = found.deleted + (isCache ? found.unnamed : [])
         guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
         let isCopy = role.attachment == nil
         if isCopy {
@@ -178,10 +179,9 @@ extension ArchiveOpening {
         if !isCopy { try section.engine.synchronize(upTo: index.head) }
     }
 
-    /// Stores the entry of an intact frame again if its key has no entry. A copy only lists it. `nil`: with the frame's expiry
-    /// time.
+    /// Stores the entry of an intact frame again if its key has no entry. A copy only lists it.
     private func storeAgain(
-        _ location: Location, _ deadline: Int64?, _ section: borrowing ArchiveSection, isCopy: Bool
+        _ location: Location, _ deadline: Int64, _ section: borrowing ArchiveSection, isCopy: Bool
     ) throws(StorageError) {
         let engine = section.engine
         guard location.segment >= section.index.oldestSegment,
@@ -196,13 +196,11 @@ extension ArchiveOpening {
         guard !isCopy else {
             try section.index.numbers.reserve()
             let number = section.applyPut(engine.content(of: frame), tag: tag, number: 0, at: location)
-            if let deadline, let slot = section.index.entry(number) {
-                section.setDeadline(of: number, slot, to: deadline)
-            }
+            if let slot = section.index.entry(number) { section.setDeadline(of: number, slot, to: deadline) }
             return
         }
         var traits = frame.traits
-        if let deadline { traits.deadline = deadline }
+        traits.deadline = deadline
         try section.withExtension(bytes: traits.bytes) { (writer) throws(StorageError) in
             traits.write(to: &writer)
             var content = FrameContent(

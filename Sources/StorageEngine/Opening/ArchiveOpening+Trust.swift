@@ -55,21 +55,6 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether the log has data or segments beyond the index: the index is old, or files were copied. Never with a clean mark.
-    func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
-        let head = index.head
-        let numbers = try log.segmentNumbers()
-        guard head != .none, let first = numbers.first else { return !numbers.isEmpty }
-        guard let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false) else {
-            return false
-        }
-        if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
-        if try log.highestSegment(above: head.segment, in: numbers) != nil { return true }
-        let oldest = index.oldestSegment
-        guard first < oldest, let began = try? log.checkHeader(of: head.segment).oldest else { return false }
-        return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
-    }
-
     /// Opens a file; `nil` if it is absent or may not be used. Throws if it can't be opened now.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         func isUnusable(_ error: StorageError) -> Bool {
@@ -88,7 +73,7 @@ extension ArchiveOpening {
         // Unless the index is rebuilt now, later processes must not trust it either. So a wrong mark stays, and a right one is
         // invalidated if the index lacks entries of the log.
         guard mark != .wrong else { return false }
-        if mark == .right, try isIncomplete(index.view, log) {
+        if mark == .right, try log.extends(beyond: index.view, log.segmentNumbers()) {
             index.cleanMark.spoil()
             return false
         }
@@ -111,5 +96,29 @@ extension ArchiveOpening {
         guard try soundness.isConsistent() else { return false }
         try ArchiveSection(unshared: engine).recountSegments()
         return true
+    }
+}
+
+extension SegmentLog {
+    /// Whether the log, of these segments, has more than a closed index records: the index is old, or files were copied.
+    /// `afterRestart`: also finds a frame whose beginning a crash of the machine has lost.
+    func extends(
+        beyond index: IndexView, _ numbers: [UInt32], afterRestart: Bool = false
+    ) throws(StorageError) -> Bool {
+        let head = index.head
+        guard head != .none, let first = numbers.first else { return !numbers.isEmpty }
+        let name = SegmentHeader.fileName(head.segment)
+        let file = try StorageError.nilIf(
+            \.isPermissionDenied, folder.fileIfPresent(named: name, writable: false))
+        let bytes = afterRestart ? 1 << 20 : 8
+        if let file = file ?? nil,
+            try file.read(atMost: bytes, from: head.offset).contains(where: { $0 != 0 })
+        {
+            return true
+        }
+        if try highestSegment(above: head.segment, in: numbers) != nil { return true }
+        let oldest = index.oldestSegment
+        guard first < oldest, let began = try? checkHeader(of: head.segment).oldest else { return false }
+        return numbers.contains { $0 >= began && $0 < oldest && (try? holdsFrames($0)) == true }
     }
 }

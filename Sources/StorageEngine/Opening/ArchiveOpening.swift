@@ -191,7 +191,9 @@ struct ArchiveOpening {
         guard mark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         // Without a mark, usually a writer has the index open; one may just have removed the mark.
-        if mark == .right, try isIncomplete(index, log), try index.cleanMark.standing() == .right {
+        if mark == .right, try log.extends(beyond: index, log.segmentNumbers()),
+            try index.cleanMark.standing() == .right
+        {
             return nil
         }
         return try engine(on: memory, as: .observer, log: log)

@@ -12,6 +12,8 @@ struct PriorIndexEvidence {
     private var messages = 0
     /// By segment, the last offset that an entry names. Known if the clean mark is right.
     private var lastNamed: [UInt32: Int] = [:]
+    /// The latest access of an entry, microseconds on the wall clock. Known likewise.
+    private var lastAccess: Int64 = 0
     private let isTrustworthy: Bool
     private let mark: MarkStanding
     /// Whether the index has all changes up to the log tail: it is of this boot, or was closed last after the log was synced.
@@ -36,8 +38,8 @@ struct PriorIndexEvidence {
 
     private struct Row {
         let location: Location
-        /// On this boot's clock; `nil`: unknown.
-        let deadline: Int64?
+        /// On this boot's clock.
+        let deadline: Int64
         let tag: UInt32
         /// Whether the entry is tombstoned.
         let isDeleted: Bool
@@ -52,6 +54,7 @@ struct PriorIndexEvidence {
         /// The index, until it is known to be consistent. Keeps its space on the disk.
         var unverified: IndexMemory?
         var isRejected = false
+        /// The clocks at the closing of an index of another boot.
         let reading: Clock.Reading?
 
         init(_ memory: IndexMemory, _ reading: Clock.Reading?) {
@@ -71,8 +74,8 @@ struct PriorIndexEvidence {
         var unnamed: [UInt32] = []
         /// Entries with another expiry time, and that time.
         var deadlines: [(number: UInt32, deadline: Int64)] = []
-        /// Entries that only the prior index has, with their expiry times; `nil`: unknown.
-        var lacking: [(location: Location, deadline: Int64?)] = []
+        /// Entries that only the prior index has, with their expiry times.
+        var lacking: [(location: Location, deadline: Int64)] = []
     }
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `withRows`: reads the entries, as always for a
@@ -102,23 +105,26 @@ struct PriorIndexEvidence {
         sequence = min(index.sequence, Frame.latestStamp)
         isOfThisBoot = header.isOfThisBoot
         isReplaced = state == .replaced
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        let numbers = try log.segmentNames().numbers
         // After a crash of the machine, the index or some of its chunks may be from an earlier closing. Without the index's
         // clocks, expiry times are unknown.
         var isLatest =
             mark == .right && header.syncedHead == head && status.bytes <= IndexMemory.wholeBytes
             && header.markedReading != nil
-        let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
-        if isLatest, !isReplaced { isLatest = try !Self.log(present, in: folder, extendsBeyond: head) }
+        if isLatest, !isOfThisBoot, !isReplaced {
+            isLatest = try !log.extends(beyond: index, numbers, afterRestart: true)
+        }
         isComplete = (isOfThisBoot || isLatest) && state != .syncFailed
         end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
         let isLog = descriptor.configuration.kind == .log
         var visible: Set<UInt32> = []
         if mark == .right, !isLog { visible = noteSegments(of: index) }
         guard isComplete else { return }
-        let numbers = header.olderSegments
+        let present = Set(numbers)
         // A segment that was reclaimed since is older than the present oldest (the index is updated first).
         let oldest = index.oldestSegment
-        let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
+        let absent = header.olderSegments.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
             // An index of another boot may be older than the removal of segments with dead or tombstoned frames only.
             if !isOfThisBoot, !isLog { return visible.contains($0) }
@@ -128,20 +134,24 @@ struct PriorIndexEvidence {
         if isLog, index.lockOwner == 0, !absent.isEmpty {
             (gaps, messages) = (absent, index.entryCount)
         }
+        let reading = isOfThisBoot ? nil : header.markedReading
+        // If the wall clock was behind when the index was closed, its expiry times are unknown.
+        if let reading, lastAccess > reading.wall.addingSaturating(Self.tolerance) { return }
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)
         guard withRows || forRepair || isReplaced || isFixed && !isLog else { return }
         isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
-        let entries = Entries(memory, header.markedReading)
+        let entries = Entries(memory, reading)
         self.entries = entries
         guard withRows || forRepair || isReplaced else { return }
         entries.rows = rows(of: index, entries.reading)
         if mark != .right || status.bytes <= IndexMemory.wholeBytes { entries.unverified = nil }
     }
 
-    /// Notes the last offset that an entry names in each segment; returns the segments of entries that aren't tombstoned.
+    /// Notes the latest access, and the last offset that an entry names in each segment; returns the segments of entries that aren't
+    /// tombstoned.
     private mutating func noteSegments(of index: IndexView) -> Set<UInt32> {
         var visible: Set<UInt32> = []
         for number in 1..<index.usedEntries + 1 {
@@ -149,23 +159,11 @@ struct PriorIndexEvidence {
                 location < end
             else { continue }
             lastNamed[location.segment] = max(lastNamed[location.segment] ?? 0, location.offset)
+            lastAccess = max(lastAccess, slot.accessed)
             if !index.marks.isHidden(number, slot) { visible.insert(location.segment) }
         }
         return visible
     }
-
-    /// Whether the log of these segments has data or segments behind `head`. A crash of the machine may have lost the beginning of
-    /// a frame.
-    private static func log(
-        _ numbers: Set<UInt32>, in folder: FileDescriptor, extendsBeyond head: Location
-    ) throws(StorageError) -> Bool {
-        guard head != .none, numbers.allSatisfy({ $0 <= head.segment }) else { return !numbers.isEmpty }
-        let name = SegmentHeader.fileName(head.segment)
-        guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        return try file.read(atMost: Self.readBytes, from: head.offset).contains { $0 != 0 }
-    }
-
-    private static let readBytes = 1 << 20
 
     /// Reads the entries unless that was done, and discards them if the index isn't consistent. Called before they are used, because
     /// the clean mark of a large index covers only its header.
@@ -179,17 +177,12 @@ struct PriorIndexEvidence {
 
     private func rows(of index: IndexView, _ reading: Clock.Reading?) -> [Row] {
         let now = Clock.read()
-        // If the wall clock was behind when the index was closed, expiry times are unknown.
-        let latest = (1..<index.usedEntries + 1).reduce(0) { max($0, index.entry($1)?.accessed ?? 0) }
-        let reading = reading.flatMap { latest > $0.wall.addingSaturating(Self.tolerance) ? nil : $0 }
         return (1..<index.usedEntries + 1).compactMap { number in
             guard let slot = index.entry(number), slot.location != .none else { return nil }
             let mark = index.marks[number]
             let isRestored = mark.isSet && index.undo[mark.place].isRestored
             let isHidden = index.marks.isHidden(number, slot)
-            let deadline =
-                isOfThisBoot
-                ? slot.deadline : reading.map { Deadline.boot(slot.deadline, from: $0, now: now) }
+            let deadline = reading.map { Deadline.boot(slot.deadline, from: $0, now: now) } ?? slot.deadline
             // Slot and mark must agree: otherwise a flipped bit would delete or restore the entry.
             return Row(
                 location: slot.location, deadline: deadline, tag: slot.tag,
@@ -250,10 +243,10 @@ struct PriorIndexEvidence {
                 guard areRowsComplete else { continue }
                 if row.isDeleted {
                     found.deleted.append(number)
-                } else if let deadline = row.deadline,
-                    deadline.subtractingSaturating(slot.deadline).magnitude > Self.tolerance.magnitude
+                } else if row.deadline.subtractingSaturating(slot.deadline).magnitude
+                    > Self.tolerance.magnitude
                 {
-                    found.deadlines.append((number, deadline))
+                    found.deadlines.append((number, row.deadline))
                 }
             } else if let tag = engine.withFrame(at: slot.location, { hash.tag($0.key) }),
                 let deletion = deleted[tag], slot.location < deletion

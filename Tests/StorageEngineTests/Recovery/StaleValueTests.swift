@@ -480,6 +480,34 @@ import Testing
     }
 
     @Test(
+        "without the clocks of its closing, an index is no evidence of entries, and a repair asks first",
+        arguments: [ArchiveKind.cache, .collection], [false, true])
+    func unknownExpiry(kind: ArchiveKind, opens: Bool) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
+            try archive.put([1], forKey: "key")
+            let place = try logEnd()
+            try archive.setLifetime(.seconds(7200), forKey: "key")
+            try archive.put([2], forKey: "behind")
+            try archive.synchronize()
+            hand.setWallClock(by: -3 * 3_600_000_000)
+            archive.close()
+            try folder.makeIndexOfAnotherBoot()
+            hand.setWallClock(by: 3 * 3_600_000_000)
+            try flip(segment, at: place + 33)
+            if opens { try folder.archive().close() }
+            let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
+            #expect(forecast == nil)
+            let repaired = try repaired()
+            defer { repaired.close() }
+            // A cache has no entry rather than one without its expiry time.
+            #expect(try repaired.peek("key") == (kind == .cache ? nil : [1]))
+            #expect(try repaired.peek("behind") == [2])
+        }
+    }
+
+    @Test(
         "an index of an earlier closing, which a crash of the machine left, changes nothing",
         arguments: [ArchiveKind.cache, .collection], [false, true])
     func indexOfEarlierClosing(kind: ArchiveKind, isDamaged: Bool) throws {
