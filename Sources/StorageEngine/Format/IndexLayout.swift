@@ -49,6 +49,7 @@ enum IndexLayout {
     static let nextDeadlineOffset = 608
     static let damagedPlacesOffset = 616
     static let leastVisibleOffset = 624
+    static let reconciledOffset = 628
     static let tombstoneCountOffset = 632
     static let nextGroupOffset = 636
     static let eventHeadOffset = 704

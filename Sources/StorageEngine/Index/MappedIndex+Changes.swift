@@ -33,6 +33,8 @@ extension ChangingIndex {
         memory.set64(IndexLayout.lossToOffset, value?.to.raw ?? 0)
     }
 
+    func setReconciled() { memory.set32(IndexLayout.reconciledOffset, 1) }
+
     func setDamagedPlaces(_ value: Int) { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(value)) }
 
     // MARK: The lock

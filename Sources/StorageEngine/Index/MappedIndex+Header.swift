@@ -21,6 +21,9 @@ extension MappedIndex {
     /// Number of places in the log without a valid frame when the index was built from it.
     var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
 
+    /// Whether the index names no entries that damage of the log made outdated: it was compared with an index from before.
+    var isReconciled: Bool { memory.word32(IndexLayout.reconciledOffset) == 1 }
+
     // MARK: The lock
 
     /// The kind of the lock; `nil` if the field is damaged. Written by the opening process while no other has the archive open.

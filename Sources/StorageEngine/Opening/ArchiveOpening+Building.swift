@@ -89,6 +89,7 @@ extension ArchiveOpening {
             for counter in [IndexLayout.Counter.deletes, .records] {
                 ChangingIndex(unshared: index).addLocked(counter, section.index.count(counter))
             }
+            if section.index.isReconciled { ChangingIndex(unshared: index).setReconciled() }
             return index
         }
         if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
@@ -150,6 +151,8 @@ extension ArchiveOpening {
         guard let found = evidence.contradictions(in: section.engine) else { return }
         let isCache = descriptor.configuration.kind == .cache
         let outdated = found.deleted + (isCache ? found.unnamed : [])
+        // In a collection, older values are current now.
+        if evidence.predatesDamage, isCache || found.unnamed.isEmpty { index.setReconciled() }
         guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
         let isCopy = role.attachment == nil
         if isCopy {

@@ -23,7 +23,7 @@ struct PriorIndexEvidence {
     private let hash: KeyHash
     /// Whether a repair that kept this index was interrupted.
     private(set) var isReplaced = false
-    /// Whether the index was built from a damaged log, so that it may name outdated entries.
+    /// Whether the index was built from a damaged log without an index from before the damage: it may name outdated entries.
     private(set) var isOfDamagedLog = false
     /// Whether a repair has found damage. Without damage or a loss, no entry is outdated.
     var isDamaged = false
@@ -140,7 +140,7 @@ struct PriorIndexEvidence {
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)
         guard withRows || forRepair || isReplaced || isFixed && !isLog else { return }
-        isOfDamagedLog = index.damagedPlaces > 0 || noted != nil && !isReplaced
+        isOfDamagedLog = (index.damagedPlaces > 0 || noted != nil) && !index.isReconciled
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
         let entries = Entries(memory, reading)
@@ -191,6 +191,9 @@ struct PriorIndexEvidence {
         }.sorted { $0.location < $1.location }
     }
 
+    /// Whether the entries of the index are known, and no damage of the log has changed them.
+    var predatesDamage: Bool { entries != nil && areRowsComplete && !isOfDamagedLog && !isRejected }
+
     /// Marks the index as evidence, with `loss`, for a repeated repair. No process trusts it from then on.
     func markReplaced(in folder: FileDescriptor, _ loss: LogLoss?) throws(StorageError) {
         guard isTrustworthy, let file = try folder.fileIfPresent(named: ArchiveFile.index, writable: true)
@@ -201,6 +204,7 @@ struct PriorIndexEvidence {
         index.cleanMark.remove()
         if index.state == .ready { index.setState(.replaced) }
         index.setLoss(loss)
+        if predatesDamage { index.setReconciled() }
         // Makes the index count as complete also after a restart. (The repair syncs the log; if that fails, the log's end is lost.)
         if isComplete { index.syncedHead = index.head }
         // A copy of the file is evidence only with the clean mark. After a crash of the machine, an index must not get a mark.

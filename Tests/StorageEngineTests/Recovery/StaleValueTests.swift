@@ -507,6 +507,36 @@ import Testing
         }
     }
 
+    @Test("a repair after an opening that used the old index doesn't ask")
+    func forecastAfterOpening() throws {
+        try filled(.collection)
+        var place = 0
+        try folder.withArchive { archive in
+            _ = try archive.carryOut(.delete, on: archive.planned(["key"]))
+            place = try logEnd()
+            #expect(try archive.undo()?.entries == 1)
+            try archive.put([2], forKey: "later")
+            try archive.synchronize()
+        }
+        try flip(segment, at: place + 20)
+        for _ in 0..<2 {
+            try folder.withArchive { try $0.synchronize() }
+            try folder.makeIndexOfAnotherBoot()
+        }
+        try folder.archive().close()
+        try folder.withArchive(mode: .readOnly) { archive in
+            let report = try archive.check()
+            let forecast = try #require(try archive.olderValues(report))
+            #expect(report.damaged == 1 && forecast == (0, 0, 0), "\(forecast), \(report)")
+        }
+        // An older value that is current needs a decision.
+        try flip(segment, at: last("new value"))
+        try folder.makeIndexOfAnotherBoot()
+        try folder.archive().close()
+        let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
+        #expect(forecast == nil)
+    }
+
     @Test(
         "an index of an earlier closing, which a crash of the machine left, changes nothing",
         arguments: [ArchiveKind.cache, .collection], [false, true])
