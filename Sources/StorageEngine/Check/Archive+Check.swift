@@ -40,7 +40,7 @@ extension Archive {
             (deleted, unnamed) = (
                 found.deleted.count + Int(engine.index.count(.deletes)), found.unnamed.count
             )
-        } else if StatusReader(engine).damagedPlaces > 0, !engine.index.isReconciled {
+        } else if StatusReader(engine).damagedPlaces > 0, engine.index.evidence != .reconciled {
             return nil
         }
         return engine.kind == .cache

@@ -49,7 +49,7 @@ enum IndexLayout {
     static let nextDeadlineOffset = 608
     static let damagedPlacesOffset = 616
     static let leastVisibleOffset = 624
-    static let reconciledOffset = 628
+    static let evidenceOffset = 628
     static let tombstoneCountOffset = 632
     static let nextGroupOffset = 636
     static let eventHeadOffset = 704
@@ -131,6 +131,14 @@ enum IndexLayout {
         case syncFailed = 4
         /// Kept as evidence by a repair until its own index replaces this one.
         case replaced = 5
+    }
+
+    /// What comparisons with the log have found.
+    enum Evidence: UInt32 {
+        /// No entry is outdated by damage: the index agrees with one from before the damage, or is such a one.
+        case reconciled = 1
+        /// The log had more than the index when a repair kept it.
+        case outdated = 2
     }
 
     enum Counter: Int, CaseIterable {

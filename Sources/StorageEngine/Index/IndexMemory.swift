@@ -176,5 +176,12 @@ final class IndexMemory: @unchecked Sendable {
         _ = cp_punch(file.descriptor, off_t(start), off_t(end))
     }
 
+    /// Returns when the file's bytes are on the medium.
+    func synchronize() throws(StorageError) {
+        guard let file = try file?.opened(writable: true) else { return }
+        let bytes = try min(file.status().bytes, ranges.withLock { $0.last?.bytes ?? 0 })
+        try file.synchronize(mapped: UnsafeMutableRawBufferPointer(start: base, count: bytes))
+    }
+
     func refreshCapacity() { _ = updateCapacity(atLeast: 0) }
 }

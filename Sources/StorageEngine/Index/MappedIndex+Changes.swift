@@ -33,7 +33,9 @@ extension ChangingIndex {
         memory.set64(IndexLayout.lossToOffset, value?.to.raw ?? 0)
     }
 
-    func setReconciled() { memory.set32(IndexLayout.reconciledOffset, 1) }
+    func setEvidence(_ value: IndexLayout.Evidence) {
+        memory.set32(IndexLayout.evidenceOffset, value.rawValue)
+    }
 
     func setDamagedPlaces(_ value: Int) { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(value)) }
 

@@ -21,8 +21,10 @@ extension MappedIndex {
     /// Number of places in the log without a valid frame when the index was built from it.
     var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
 
-    /// Whether the index names no entries that damage of the log made outdated: it was compared with an index from before.
-    var isReconciled: Bool { memory.word32(IndexLayout.reconciledOffset) == 1 }
+    /// `nil`: unknown.
+    var evidence: IndexLayout.Evidence? {
+        IndexLayout.Evidence(rawValue: memory.word32(IndexLayout.evidenceOffset))
+    }
 
     // MARK: The lock
 

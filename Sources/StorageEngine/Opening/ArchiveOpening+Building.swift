@@ -34,12 +34,14 @@ extension ArchiveOpening {
                 try section.fitEvenOnFullDisk(into: limit)
             }
             section.index.setState(.ready)
-            isDamaged = section.index.loss != nil || section.index.damagedPlaces > 0
+            isDamaged =
+                section.index.loss != nil || section.index.damagedPlaces > 0 || evidence?.isReplaced == true
+                || evidence?.isDamaged == true
+            // A crash of the machine must not lose the record of a loss with the old index.
+            if isDamaged { try section.index.storage.synchronize() }
         }
         // After a crash of the machine, the old index must not be evidence again.
-        if isDamaged || evidence?.isReplaced == true || evidence?.isDamaged == true {
-            try folder.synchronizeNames()
-        }
+        if isDamaged { try folder.synchronizeNames() }
         return try mapForWriting(file)
     }
 
@@ -89,7 +91,7 @@ extension ArchiveOpening {
             for counter in [IndexLayout.Counter.deletes, .records] {
                 ChangingIndex(unshared: index).addLocked(counter, section.index.count(counter))
             }
-            if section.index.isReconciled { ChangingIndex(unshared: index).setReconciled() }
+            if let known = section.index.evidence { ChangingIndex(unshared: index).setEvidence(known) }
             return index
         }
         if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
@@ -152,7 +154,7 @@ extension ArchiveOpening {
         let isCache = descriptor.configuration.kind == .cache
         let outdated = found.deleted + (isCache ? found.unnamed : [])
         // In a collection, older values are current now.
-        if evidence.predatesDamage, isCache || found.unnamed.isEmpty { index.setReconciled() }
+        if evidence.predatesDamage, isCache || found.unnamed.isEmpty { index.setEvidence(.reconciled) }
         guard !outdated.isEmpty || !found.deadlines.isEmpty || !found.lacking.isEmpty else { return }
         let isCopy = role.attachment == nil
         if isCopy {

@@ -16,7 +16,8 @@ struct PriorIndexEvidence {
     private var lastAccess: Int64 = 0
     private let isTrustworthy: Bool
     private let mark: MarkStanding
-    /// Whether the index has all changes up to the log tail: it is of this boot, or was closed last after the log was synced.
+    /// Whether the index has all changes up to the log tail: it is of this boot or was closed last after the log was synced, and the
+    /// log has no more.
     private var isComplete = false
     private var isOfThisBoot = false
     /// The hash of its tags, which depends on the index.
@@ -109,13 +110,14 @@ struct PriorIndexEvidence {
         let numbers = try log.segmentNames().numbers
         // After a crash of the machine, the index or some of its chunks may be from an earlier closing. Without the index's
         // clocks, expiry times are unknown.
-        var isLatest =
+        let isLatest =
             mark == .right && header.syncedHead == head && status.bytes <= IndexMemory.wholeBytes
             && header.markedReading != nil
-        if isLatest, !isOfThisBoot, !isReplaced {
-            isLatest = try !log.extends(beyond: index, numbers, afterRestart: true)
+        isComplete = (isOfThisBoot || isLatest) && state != .syncFailed && index.evidence != .outdated
+        // Files may have been copied, and a repair appends to the log.
+        if isComplete, mark == .right, !isReplaced {
+            isComplete = try !log.extends(beyond: index, numbers, afterRestart: !isOfThisBoot)
         }
-        isComplete = (isOfThisBoot || isLatest) && state != .syncFailed
         end = isComplete ? head : header.syncedHead <= head ? header.syncedHead : .none
         let isLog = descriptor.configuration.kind == .log
         var visible: Set<UInt32> = []
@@ -140,7 +142,7 @@ struct PriorIndexEvidence {
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)
         guard withRows || forRepair || isReplaced || isFixed && !isLog else { return }
-        isOfDamagedLog = (index.damagedPlaces > 0 || noted != nil) && !index.isReconciled
+        isOfDamagedLog = (index.damagedPlaces > 0 || noted != nil) && index.evidence != .reconciled
         // An operation that was interrupted may have recorded more in the log than in the slots.
         areRowsComplete = index.lockOwner == 0
         let entries = Entries(memory, reading)
@@ -204,11 +206,17 @@ struct PriorIndexEvidence {
         index.cleanMark.remove()
         if index.state == .ready { index.setState(.replaced) }
         index.setLoss(loss)
-        if predatesDamage { index.setReconciled() }
+        if !isComplete {
+            index.setEvidence(.outdated)
+        } else if predatesDamage {
+            index.setEvidence(.reconciled)
+        }
         // Makes the index count as complete also after a restart. (The repair syncs the log; if that fails, the log's end is lost.)
         if isComplete { index.syncedHead = index.head }
         // A copy of the file is evidence only with the clean mark. After a crash of the machine, an index must not get a mark.
         if isComplete || mark == .right { try? index.cleanMark.set(at: isOfThisBoot ? Clock.read() : nil) }
+        // The crash of a machine must not leave the index without its loss after the log was changed.
+        try memory.synchronize()
     }
 
     /// The remaining evidence after an index was reconciled with this one and the changes were appended to the log.

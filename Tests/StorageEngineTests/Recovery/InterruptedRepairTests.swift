@@ -116,6 +116,33 @@ import Testing
         #expect(failed > 0 || damage == .newestOfCollection)
     }
 
+    @Test("syncs the record of a loss before it changes the log, and before the old index is replaced")
+    func syncOrder() throws {
+        let folder = try damaged(.cache)
+        let index = folder.archivePath("A", "index")
+        let events = Guarded<[String]>([])
+        let observer = SystemFaults.observe(under: folder.store) { event in
+            switch event {
+            case .synced(let path), .renamed(let path, _):
+                // In state 5 and with a loss, the index is evidence for a repeated repair.
+                let bytes = path == index ? try? contents(of: index) : nil
+                let isKept = bytes.map { $0[12] == 5 && $0[736..<752].contains { $0 != 0 } } ?? true
+                let name = (path as NSString).lastPathComponent
+                events.withLock { $0.append(isKept ? name : "unmarked \(name)") }
+            default: break
+            }
+        }
+        let report = try folder.repair()
+        SystemFaults.endObserving(observer)
+        #expect(Self.reportsLoss(report))
+        let names = events.withLock { $0 }
+        let first = try #require(names.firstIndex { $0.hasSuffix(".segment") })
+        #expect(names[..<first].contains("index"), "\(names)")
+        let replaced = try #require(names.lastIndex(of: "index.new"))
+        #expect(names[..<replaced].contains("index.new"), "synced before it is renamed: \(names)")
+        #expect(names[replaced...].contains("A.archive"), "\(names)")
+    }
+
     #if DEBUG
     @Test(
         "readers see the entries that only the old index has", arguments: [ArchiveKind.cache, .collection],

@@ -180,6 +180,31 @@ import Testing
         store?.close()
     }
 
+    @Test(
+        "an index that was copied before segments were reclaimed reports no loss", arguments: [false, true])
+    func indexBeforeReclaiming(isCopy: Bool) throws {
+        let folder = try filled()
+        let path = folder.archivePath("A", "index")
+        let earlier = try contents(of: path)
+        let count = try segments(folder).count
+        try folder.withArchive { archive in
+            for round in 0..<20 {
+                for number in 0..<Self.entries { try store(number + round, in: archive, of: .cache) }
+            }
+        }
+        let oldest = try #require(try folder.segments().first)
+        #expect(oldest != "00000001.segment" && count > 1)
+        if isCopy {
+            try FileManager.default.removeItem(atPath: path)
+            try earlier.write(to: URL(fileURLWithPath: path))
+        } else {
+            try overwrite(path, at: 0, with: earlier)
+        }
+        #expect(try folder.check().clean)
+        try folder.archive().close()
+        #expect(try folder.check().clean)
+    }
+
     @Test("reports a missing segment in the middle", arguments: [ArchiveKind.cache, .log])
     func middleSegment(kind: ArchiveKind) throws {
         let folder = try filled(kind)

@@ -537,10 +537,24 @@ import Testing
         #expect(forecast == nil)
     }
 
+    enum LogState: CaseIterable { case intact, damaged, halfRepaired }
+
     @Test(
         "an index of an earlier closing, which a crash of the machine left, changes nothing",
-        arguments: [ArchiveKind.cache, .collection], [false, true])
-    func indexOfEarlierClosing(kind: ArchiveKind, isDamaged: Bool) throws {
+        arguments: [ArchiveKind.cache, .collection], LogState.allCases)
+    func indexOfEarlierClosing(kind: ArchiveKind, log: LogState) throws {
+        try indexOfEarlierClosing(kind, log, afterRestart: true)
+    }
+
+    @Test(
+        "an index of an earlier closing that was put back changes nothing",
+        arguments: [ArchiveKind.cache, .collection], LogState.allCases)
+    func restoredIndex(kind: ArchiveKind, log: LogState) throws {
+        try indexOfEarlierClosing(kind, log, afterRestart: false)
+    }
+
+    private func indexOfEarlierClosing(_ kind: ArchiveKind, _ log: LogState, afterRestart: Bool) throws {
+        let isDamaged = log != .intact
         try filled(kind)
         let folder = folder
         func closeSynced(_ body: (Archive) throws -> Void) throws {
@@ -560,8 +574,13 @@ import Testing
             try archive.delete("key")
         }
         try overwrite(path, at: 0, with: earlier)
-        try folder.makeIndexOfAnotherBoot()
+        if afterRestart { try folder.makeIndexOfAnotherBoot() }
         if isDamaged { try flip(segment, at: last("damaged")) }
+        if log == .halfRepaired {
+            let plan = FaultPlan(
+                .fails(EIO), call: .rename, under: folder.store, number: 1, isLasting: true)
+            #expect(withFaults(plan) { try? folder.repair() } == nil && plan.injected > 0)
+        }
         let hand = ClockHand()
         hand.pass(.seconds(1800))
         try Clock.$hand.withValue(hand) {
