@@ -116,6 +116,15 @@ struct ChangingSegment {
         return frame.bytes
     }
 
+    /// Changes the batch that a frame names; its checksum is wrong until its kind is set. Returns `false` if it names none.
+    func setBatch(_ first: Location, at offset: Int) -> Bool {
+        guard let frame = view.frame(at: offset), frame.isInBatch,
+            let part = frame.part(.batch, least: BatchPart.bytes)?.baseAddress
+        else { return false }
+        UnsafeMutableRawPointer(mutating: part).storeBytes(of: first.raw, as: UInt64.self)
+        return true
+    }
+
     /// Zeroes all bytes from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also syncs them.
     func blank(from offset: Int) {
         guard offset >= SegmentHeader.bytes else { return }

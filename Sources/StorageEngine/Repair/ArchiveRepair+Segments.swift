@@ -147,6 +147,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog(note)
+        misplaced = reader.filter.misplaced
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
         let dropped = evidence?.unknown(of: reader.filter.dropped) ?? reader.filter.dropped
         return (dropped, removals, endsDamaged || cut != nil && dropped.last?.first != cut)
@@ -211,6 +212,8 @@ extension ArchiveRepair {
             // Zeros would mean that the rest of the batch was never written, and end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
+            // The file may have been cut off within a frame's header.
+            if end > log.view(pin).bytes & ~7 { try segments.extend(pin, to: (end + 4095) & ~4095) }
             // A dropped batch may extend into this range.
             stretches = ArchiveRepair.united(
                 stretches + [rest.lowerBound..<min(end, log.view(pin).bytes & ~7)])
@@ -236,7 +239,7 @@ extension ArchiveRepair {
             salvagedFrom[number] = min(first, salvagedFrom[number] ?? .max)
         }
         for (range, keys) in removed {
-            let isVoid = ArchiveRepair.setKinds(removals, in: range, of: segments.view(pin))
+            let isVoid = setKinds(removals, in: range, of: segments.view(pin), number)
             let done = isVoid ? "filled with an empty frame" : "replaced by a deletion\(keys)"
             report(range, of: log.path(of: number), "\(done); \(kept)")
         }
@@ -256,12 +259,19 @@ extension ArchiveRepair {
         report("\(path): bytes \(range.lowerBound) to \(range.upperBound): \(done)")
     }
 
-    /// Gives the damaged frames of a range the kinds for which they count. Returns whether none of them has an effect.
-    private static func setKinds(_ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment)
-        -> Bool
-    {
+    /// Gives the damaged frames of a range the kinds for which they count, and the batch to which they belong. Returns whether none
+    /// of them has an effect.
+    private func setKinds(
+        _ kinds: [Int: FrameKind], in range: Range<Int>, of segment: ChangingSegment, _ number: UInt32
+    ) -> Bool {
         var (offset, isVoid) = (range.lowerBound, true)
-        while offset < range.upperBound, let kind = kinds[offset] {
+        while offset < range.upperBound, var kind = kinds[offset] {
+            // Intact frames of a batch don't count behind a frame that isn't in it.
+            if let first = misplaced[Location(segment: number, offset: offset)],
+                !segment.setBatch(first, at: offset)
+            {
+                kind = .void
+            }
             offset += segment.setKind(kind, at: offset)
             isVoid = isVoid && kind == .void
         }

@@ -12,6 +12,8 @@ struct ArchiveRepair {
     private var found = CheckReport()
     /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
+    /// Damaged frames of a batch that don't name it (``BatchFilter/misplaced``).
+    var misplaced: [Location: Location] = [:]
 
     static func run(
         on folder: FileDescriptor, name: String, options: StoreOptions,

@@ -88,6 +88,24 @@ import Testing
         }
     }
 
+    @Test(
+        "a batch keeps its intact entries if another names a wrong batch",
+        arguments: [ArchiveKind.cache, .collection])
+    func damagedBatchPart(kind: ArchiveKind) throws {
+        try filled(kind, .batch)
+        // The location of the batch's first frame, before that of the previous frame and the key.
+        try flip(segment, at: last("new value") - 3 - 16)
+        for _ in 0..<2 {
+            let report = try folder.repair()
+            #expect(report.damaged == 1 || report.problems.isEmpty, "\(report)")
+            let archive = try folder.rebuilt()
+            defer { archive.close() }
+            #expect(try archive.peek("first") == [3] && archive.peek("last") == [3])
+            #expect(try archive.peek("key") == (kind == .cache ? nil : Self.old))
+            #expect(try archive.check().problems == [])
+        }
+    }
+
     @Test("an entry stored after the damage stays") func storedAgain() throws {
         try filled(.cache)
         let archive = try folder.archive()
