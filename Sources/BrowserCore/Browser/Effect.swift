@@ -45,6 +45,11 @@ struct QuestionContext {
     /// Whether to stop; sends no progress.
     let isStopped: () -> Bool
 
+    /// The file of a path. Writing it stops with the work.
+    func output(_ path: String, replaces: Bool) -> OutputFile {
+        OutputFile(path: path, replaces: replaces, isStopped: isStopped)
+    }
+
     /// The result of `body`; nil if it failed because it was stopped.
     func unlessStopped<Result>(
         _ body: () throws(SourceError) -> Result?

@@ -4,9 +4,23 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
+/// A file to write; a pipe's reader is not waited for after a stop.
+package struct OutputFile {
+    let path: String
+    /// Whether an existing file is replaced.
+    let replaces: Bool
+    let isStopped: () -> Bool
+
+    func create() throws(SourceError) -> WholeFile {
+        let file = try WholeFile(at: WholeFile.path(typed: path), replaces: replaces)
+        file.isStopped = isStopped
+        return file
+    }
+}
+
 struct RowExport: Sendable {
-    /// Writes the rows to the file of a path. The flag allows replacing a file. Returns nil if stopped.
-    typealias Write = @Sendable (QuestionContext, String, Bool) throws(SourceError) -> QueryReport?
+    /// Writes the rows to a file. Returns nil if stopped.
+    typealias Write = @Sendable (QuestionContext, OutputFile) throws(SourceError) -> QueryReport?
 
     /// The rows in words, as in `write 60 messages to:`.
     var amount: String
@@ -28,8 +42,8 @@ struct RowExport: Sendable {
         let request = QueryRequest(
             archive: archive, pipeline: QueryPipeline([.find(.isIn(.metadata(.key), keys))]),
             allowsAccesses: allowsAccesses)
-        return .marked(marks, hidden: hidden) { (context, path, replaces) throws(SourceError) in
-            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
+        return .marked(marks, hidden: hidden) { (context, file) throws(SourceError) in
+            try context.source.export(request, to: file, progress: context.progress)
         }
     }
 
@@ -49,8 +63,8 @@ extension RowExport {
     ) -> RowExport {
         let amount = Figures.count(count, noun.0, noun.1)
         return RowExport(amount: amount, count: count, noun: noun) {
-            (context, path, replaces) throws(SourceError) in
-            try write(names, to: path, replaces, values: row) { body throws(SourceError) in
+            (context, file) throws(SourceError) in
+            try write(names, to: file, values: row) { body throws(SourceError) in
                 for number in 0..<count {
                     if number % 1024 == 0, !context.progress(Double(number) / Double(count)) { return nil }
                     try body(number)
@@ -63,12 +77,12 @@ extension RowExport {
     /// Writes rows under the names of columns; JSON has no member for an absent value. `read` returns their number, or nil if
     /// stopped.
     static func write<Row>(
-        _ names: [String], to path: String, _ replaces: Bool, values: @escaping (Row) -> [CBORValue?],
+        _ names: [String], to file: OutputFile, values: @escaping (Row) -> [CBORValue?],
         _ read: @escaping ((Row) throws(SourceError) -> Void) throws(SourceError) -> Int?
     ) throws(SourceError) -> QueryReport? {
         let columns = names.map { QueryColumn(.path([.name($0)])) }
         let plan = QueryPlan(QueryPipeline([.select(columns)]))
-        return try plan.export(to: path, replaces: replaces, omitsAbsent: true) {
+        return try plan.export(to: file, omitsAbsent: true) {
             (_, body) throws(SourceError) in
             let count = try read { (row) throws(SourceError) in
                 let row = QueryRow(columns: values(row).map { $0?.encoded })
@@ -113,7 +127,7 @@ extension Browser {
         return .ask("write \(export.amount) of \(archive.name) to \(path)", ticket: ticket) {
             (context) throws(SourceError) in
             try context.unlessStopped { () throws(SourceError) in
-                try export.write(context, target, replaces)
+                try export.write(context, context.output(target, replaces: replaces))
             }
         } done: { model, result in
             model.ends(ticket)

@@ -188,7 +188,7 @@ extension Browser {
             progress: context.progress)
         let report = try stream.write { (_) throws(SourceError) in
             file?.discard()
-            let new = try WholeFile(at: target, replaces: replaces)
+            let new = try context.output(target, replaces: replaces).create()
             file = new
             return new.output
         }

@@ -35,9 +35,7 @@ package struct EffectPerformer: Sendable {
         let context = QuestionContext(
             source: sources.source(of: question.store), sources: sources, clock: clock, pause: pause,
             progress: progress, isStopped: isStopped)
-        // For this thread, although task-local values are sendable.
-        nonisolated(unsafe) let isStopping = isStopped
-        var answer = OutputWriter.$isStopped.withValue({ isStopping() }) { question.answer(context) }
+        var answer = question.answer(context)
         answer.workspace = question.workspace
         send(.answer(answer))
     }

@@ -25,9 +25,9 @@ extension QueriedSource {
     }
 
     package func export(
-        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
+        _ request: QueryRequest, to file: OutputFile, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? {
-        try plan(request).export(to: path, replaces: replaces) {
+        try plan(request).export(to: file) {
             plan, body throws(SourceError) in
             try run(plan, request, progress, body)
         }
@@ -58,14 +58,13 @@ extension EngineSource: QueriedSource {
 extension QueryPlan {
     /// Writes the query's result to a file; nil if stopped.
     func export(
-        to path: String, replaces: Bool, omitsAbsent: Bool = false,
+        to output: OutputFile, omitsAbsent: Bool = false,
         _ run: (QueryPlan, (PassingRow) throws -> Void) throws(SourceError) -> QueryReport?
     ) throws(SourceError) -> QueryReport? {
-        let path = WholeFile.path(typed: path)
-        let file = try WholeFile(at: path, replaces: replaces)
+        let file = try output.create()
         // An unfinished file is removed.
         defer { file.discard() }
-        var writer = QueryFormat(fileName: path)
+        var writer = QueryFormat(fileName: output.path)
             .writer(self, file.output, omitsAbsent: omitsAbsent, memoryLimit: QueryOptions().memoryLimit)
         guard let report = try run(self, { try writer.write($0) }) else { return nil }
         do { try writer.finish() } catch { throw SourceError("\(error)") }

@@ -231,11 +231,11 @@ package struct QueryAnswer: Sendable {
     func json(of row: Row) -> String? { row.source?.json(plan.columns).text }
 
     /// Returns a function that writes these rows as they were read; nil if some aren't in memory.
-    func export(_ places: [Int]) -> (@Sendable (String, Bool) throws(SourceError) -> QueryReport?)? {
+    func export(_ places: [Int]) -> (@Sendable (OutputFile) throws(SourceError) -> QueryReport?)? {
         let kept = places.compactMap { rows[$0].source }
         guard kept.count == places.count else { return nil }
-        return { [plan, report] (path, replaces) throws(SourceError) in
-            try plan.export(to: path, replaces: replaces) { (_, body) throws(SourceError) in
+        return { [plan, report] (file) throws(SourceError) in
+            try plan.export(to: file) { (_, body) throws(SourceError) in
                 do { for row in kept { try row.pass(to: body) } } catch { throw SourceError("\(error)") }
                 var report = report
                 report.rows = kept.count

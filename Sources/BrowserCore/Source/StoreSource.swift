@@ -85,9 +85,8 @@ package protocol StoreSource: Sendable {
     func query(_ request: QueryRequest, progress: (Double) -> Bool) throws(SourceError) -> QueryAnswer?
 
     /// Runs a query and writes its result to a file; nil if stopped.
-    /// - Parameter replaces: whether an existing file is replaced.
     func export(
-        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
+        _ request: QueryRequest, to file: OutputFile, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport?
 
     /// Properties and values of the latest entries.
@@ -241,7 +240,7 @@ extension StoreSource {
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? { throw .hasNoEntries }
     package func export(
-        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
+        _ request: QueryRequest, to file: OutputFile, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? { throw .hasNoEntries }
     package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         .isOnlyLookedAt

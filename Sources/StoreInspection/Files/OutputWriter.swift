@@ -5,12 +5,12 @@ import SystemC
 /// end.
 package final class OutputWriter {
     private static let bufferedBytes = 1 << 16
-    /// Whether to stop waiting for the reader of a pipe that doesn't block.
-    @TaskLocal package static var isStopped: @Sendable () -> Bool = { false }
 
     package let isTerminal: Bool
     private let descriptor: Int32
     private let failure: (Int32) -> SourceError
+    /// Whether to stop waiting for the reader of a pipe that doesn't block.
+    var isStopped: () -> Bool = { false }
     private var buffer: [UInt8] = []
 
     /// - Parameter failure: describes an error number. The caller closes the descriptor.
@@ -94,7 +94,7 @@ package final class OutputWriter {
     /// Waits for the reader of a pipe that doesn't block; false after 10 seconds, or if stopped.
     private func waitForReader() -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        for _ in 0..<200 where !Self.isStopped() {
+        for _ in 0..<200 where !isStopped() {
             if poll(&request, 1, 50) != 0 { return true }
         }
         return false

@@ -12,6 +12,8 @@ package final class WholeFile {
     private let replaces: Bool
     private let descriptor: Int32
     private var isOpen = true
+    /// Whether to stop waiting for the reader of a pipe.
+    package var isStopped: () -> Bool = { false }
 
     /// - Parameters:
     ///   - replaces: whether an existing file is replaced; its owner and permissions are kept.
@@ -68,7 +70,9 @@ package final class WholeFile {
 
     /// Appends through a buffer, which must be flushed before ``finish()``.
     package var output: OutputWriter {
-        OutputWriter(descriptor: descriptor) { [path] in WholeFile.failure(path, $0) }
+        let output = OutputWriter(descriptor: descriptor) { [path] in WholeFile.failure(path, $0) }
+        output.isStopped = isStopped
+        return output
     }
 
     /// Syncs the file and gives it its name.

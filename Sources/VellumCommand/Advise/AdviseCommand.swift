@@ -134,7 +134,7 @@ struct AdviseCommand: ParsableCommand {
         let reads = try TraceFile.write(samples, to: output)
         try output.flush()
         try whole?.finish()
-        Narration.say("wrote \(Figures.count(reads, "read", "reads")) to \(path)")
+        Console.say("wrote \(Figures.count(reads, "read", "reads")) to \(path)")
     }
 
     static func policies(_ text: String) throws -> [CachePolicy] {

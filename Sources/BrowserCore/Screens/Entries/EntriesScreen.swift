@@ -120,8 +120,8 @@ enum EntriesScreen: ScreenParts {
             allowsAccesses: model.archives.allowsReadingAll)
         return RowExport(
             amount: Figures.count(total(entries, model), "entry", "entries"), noun: ("entry", "entries")
-        ) { (context, path, replaces) throws(SourceError) in
-            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
+        ) { (context, file) throws(SourceError) in
+            try context.source.export(request, to: file, progress: context.progress)
         }
     }
 

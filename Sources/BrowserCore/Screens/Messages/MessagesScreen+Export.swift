@@ -31,9 +31,9 @@ extension MessagesScreen {
             amount: Figures.count(log.count + log.filter.dropped, kind + "message", kind + "messages"),
             count: pattern == nil ? log.count : nil, noun: ("message", "messages"),
             formats: ".ndjson, .json, .csv, .tsv; others as text"
-        ) { (context, path, replaces) throws(SourceError) in
+        ) { (context, file) throws(SourceError) in
             var omitted = (removed: 0, damaged: 0, untested: 0)
-            var report = try write(path, replaces) { body throws(SourceError) in
+            var report = try write(to: file) { body throws(SourceError) in
                 try read(available, of: reader, pattern, &omitted, context, body)
             }
             let omissions = [
@@ -73,22 +73,22 @@ extension MessagesScreen {
 
     /// Writes rows with columns or, if the file name has no known extension, the messages as lines of text.
     private static func write(
-        _ path: String, _ replaces: Bool,
+        to output: OutputFile,
         _ read: @escaping ((LogLine) throws(SourceError) -> Void) throws(SourceError) -> Int?
     ) throws(SourceError) -> QueryReport? {
-        guard FileFormat(fileName: path) == nil, !path.lowercased().hasSuffix(".json") else {
+        guard FileFormat(fileName: output.path) == nil, !output.path.lowercased().hasSuffix(".json") else {
             let names = ["sequence", "time", "text", "data"]
-            return try RowExport.write(names, to: path, replaces, values: \.row, read)
+            return try RowExport.write(names, to: output, values: \.row, read)
         }
-        let file = try WholeFile(at: path, replaces: replaces)
+        let file = try output.create()
         // An unfinished file is removed.
         defer { file.discard() }
-        let output = file.output
+        let writer = file.output
         let written = try read { line throws(SourceError) in
-            try TerminalSafe.write(line.content + [UInt8(ascii: "\n")], to: output)
+            try TerminalSafe.write(line.content + [UInt8(ascii: "\n")], to: writer)
         }
         guard let written else { return nil }
-        try output.flush()
+        try writer.flush()
         try file.finish()
         return QueryReport(rows: written)
     }

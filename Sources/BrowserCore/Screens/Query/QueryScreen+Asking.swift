@@ -312,19 +312,19 @@ extension QueryScreen {
                     query.marks, hidden: query.hiddenMarks, of: query.archive, allowsAccesses: allowsAccesses)
             }
             return .marked(query.marks, hidden: query.hiddenMarks) {
-                (_, path, replaces) throws(SourceError) in
-                try kept(path, replaces)
+                (_, file) throws(SourceError) in
+                try kept(file)
             }
         }
         let amount = Figures.count(shown.count, "row", "rows")
         if answer.count == answer.rows.count, let kept = answer.export(shown) {
-            return RowExport(amount: amount) { (_, path, replaces) throws(SourceError) in
-                try kept(path, replaces)
+            return RowExport(amount: amount) { (_, file) throws(SourceError) in
+                try kept(file)
             }
         }
         let request = QueryRequest(archive: query.archive, pipeline: pipeline, allowsAccesses: allowsAccesses)
-        var export = RowExport(amount: "all rows") { (context, path, replaces) throws(SourceError) in
-            try context.source.export(request, to: path, replaces: replaces, progress: context.progress)
+        var export = RowExport(amount: "all rows") { (context, file) throws(SourceError) in
+            try context.source.export(request, to: file, progress: context.progress)
         }
         export.remark = "the query was run again, so rows may differ from those shown"
         return export
