@@ -17,6 +17,8 @@ final class ArchiveEngine: Sendable {
     let gate = LockGate()
     /// Line of ``processSlot`` in the process table; -1: none. Set before the engine is shared.
     let slotLine = Atomic<Int>(-1)
+    /// Address of ``IndexMemory/requests``, so that recording retains no object; 0: none. Set before the engine is shared.
+    let requests = Atomic<UInt>(0)
     /// Locked shared while the archive is open for writing, and exclusively where only this process has the index open.
     let attachment: FileDescriptor?
     let pid: Int32
@@ -152,10 +154,10 @@ final class ArchiveEngine: Sendable {
         _ kind: SampledRequest.Kind, tag: UInt32, owner: UInt32 = 0, bytes: Int = 0,
         deadline: Int64 = Deadline.never
     ) {
-        index.storage.requests?.record(
-            SampledRequest(
-                kind, tag: tag, owner: owner, bytes: bytes, deadline: deadline,
-                threshold: index.sampleThreshold))
+        guard let trace = UnsafeRawPointer(bitPattern: requests.load(ordering: .relaxed)) else { return }
+        let request = SampledRequest(
+            kind, tag: tag, owner: owner, bytes: bytes, deadline: deadline, threshold: index.sampleThreshold)
+        Unmanaged<RequestTrace>.fromOpaque(trace)._withUnsafeGuaranteedRef { $0.record(request) }
     }
 
     /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.

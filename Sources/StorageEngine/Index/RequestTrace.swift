@@ -30,6 +30,7 @@ final class RequestTrace: @unchecked Sendable {
     private let folder: FileDescriptor
     private let number: FileDescriptor.FileNumber
     private let range: MappedRange
+    private let base: UnsafeMutableRawPointer
     /// Cells that the file is known to have; only grows. Cells beyond are never accessed (F4).
     private let known: Atomic<UInt32>
 
@@ -41,6 +42,7 @@ final class RequestTrace: @unchecked Sendable {
         range = try MappedRange(
             file, bytes: RequestLayout.bytes(cells: writable ? RequestLayout.mostCells : cells),
             writable: writable)
+        base = range.base
         known = Atomic(cells)
     }
 
@@ -110,7 +112,7 @@ final class RequestTrace: @unchecked Sendable {
         }
     }
 
-    private func field(_ offset: Int) -> UnsafeMutableRawPointer { range.base + offset }
+    private func field(_ offset: Int) -> UnsafeMutableRawPointer { base + offset }
 
     private func cell(_ sequence: UInt64, of cells: UInt32) -> UnsafeMutableRawPointer {
         field(RequestLayout.headerBytes + Int(sequence & UInt64(cells - 1)) * RequestLayout.cellBytes)

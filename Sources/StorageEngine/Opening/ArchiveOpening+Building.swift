@@ -12,6 +12,8 @@ extension ArchiveOpening {
                 reason: "it has no valid index and changed just now; it may still be being copied; try again")
         }
         try forgetUnwrittenBytes()
+        // Its hashes are those of the old index, and the new index may need its space.
+        try? folder.unlink(ArchiveFile.requests)
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
         } catch {

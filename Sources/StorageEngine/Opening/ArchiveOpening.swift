@@ -82,9 +82,14 @@ struct ArchiveOpening {
         if engine.kind != .log, options.recordsRequests, !options.isUnfinishedBackup,
             engine.index.storage.hasFile
         {
-            engine.index.storage.requests = RequestTrace.open(
+            let requests = RequestTrace.open(
                 in: folder, of: descriptor.identity, salt: engine.index.salt)
-            if engine.index.storage.requests != nil { section.index.adaptSampling() }
+            engine.index.storage.requests = requests
+            if let requests {
+                let address = UInt(bitPattern: Unmanaged.passUnretained(requests).toOpaque())
+                engine.requests.store(address, ordering: .relaxed)
+                section.index.adaptSampling()
+            }
         }
         engine.slotLine.store(slot.line, ordering: .relaxed)
         return engine

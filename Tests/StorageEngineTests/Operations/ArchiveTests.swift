@@ -81,7 +81,7 @@ import Testing
             guard step % max(1, keys / 50) == 0 else { continue }
             let status = try archive.status()
             let bound = 1.25 * Double(limit + 128 * status.entries) + 1_048_576
-            worst = max(worst, Double(status.footprint) / bound)
+            worst = max(worst, Double(status.footprint - status.requestBytes) / bound)
             #expect(status.diskBytes <= UInt64(limit))
         }
         #expect(worst <= 1, "limit \(limit), values of \(size): \(worst) of the bound")

@@ -88,43 +88,46 @@ private struct SmallDisk {
 
     /// Stores six times the available space.
     func storeEndlessly(_ kind: ArchiveKind) throws {
-        let archive = try archive(kind)
-        var random = SeededGenerator(seed: 7)
-        var bytes = 0
-        var number = 0
-        var refused = 0
-        var slowest = Duration.zero
-        let start = ContinuousClock.now
-        while bytes < 6 * SmallDisk.megabytes << 20 {
-            let value = [UInt8](repeating: UInt8(number & 255), count: 200 + random.below(4_000))
-            let before = ContinuousClock.now
-            do {
-                if kind == .log {
-                    try archive.append(value)
-                } else {
-                    try archive.put(value, forKey: "\(number)")
-                    guard try archive.peek("\(number)") == value else {
-                        return say("! \(number) is not there")
+        // Ends the mappings of the first handle, which keep the blocks of removed files.
+        do {
+            let archive = try archive(kind)
+            var random = SeededGenerator(seed: 7)
+            var bytes = 0
+            var number = 0
+            var refused = 0
+            var slowest = Duration.zero
+            let start = ContinuousClock.now
+            while bytes < 6 * SmallDisk.megabytes << 20 {
+                let value = [UInt8](repeating: UInt8(number & 255), count: 200 + random.below(4_000))
+                let before = ContinuousClock.now
+                do {
+                    if kind == .log {
+                        try archive.append(value)
+                    } else {
+                        try archive.put(value, forKey: "\(number)")
+                        guard try archive.peek("\(number)") == value else {
+                            return say("! \(number) is not there")
+                        }
+                        // One that is accessed constantly.
+                        if number % 7 == 0 { _ = try archive.access("\(number / 2)") }
                     }
-                    // One that is accessed constantly.
-                    if number % 7 == 0 { _ = try archive.access("\(number / 2)") }
+                } catch {
+                    if refused == 0 { say("! \(error)") }
+                    refused += 1
                 }
-            } catch {
-                if refused == 0 { say("! \(error)") }
-                refused += 1
+                slowest = max(slowest, ContinuousClock.now - before)
+                bytes += value.count
+                number += 1
             }
-            slowest = max(slowest, ContinuousClock.now - before)
-            bytes += value.count
-            number += 1
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            try report(archive)
+            say("stored \(number)")
+            say("refused \(refused)")
+            say("took \(Int(seconds * 1_000)) ms, longest \(Int(slowest / .microseconds(1))) us")
+            let causes = Set(try archive.events().events.filter { $0.kind == .eviction }.map(\.cause))
+            say("causes \(causes.map { "\($0)" }.sorted().joined(separator: ","))")
+            archive.close()
         }
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        try report(archive)
-        say("stored \(number)")
-        say("refused \(refused)")
-        say("took \(Int(seconds * 1_000)) ms, longest \(Int(slowest / .microseconds(1))) us")
-        let causes = Set(try archive.events().events.filter { $0.kind == .eviction }.map(\.cause))
-        say("causes \(causes.map { "\($0)" }.sorted().joined(separator: ","))")
-        archive.close()
         try FileManager.default.removeItem(atPath: index)
         try report(self.archive())
     }
