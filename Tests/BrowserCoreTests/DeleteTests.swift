@@ -44,7 +44,7 @@ struct DeleteTests {
             try browser.press("<down>")
             seen += browser.text
         }
-        for word in ["2 entries", "undoes", "minutes", "written", "undo."] {
+        for word in ["2 entries", "undo it", "minutes", "written", "undo."] {
             #expect(seen.contains(word), "\(word) in \(seen)")
         }
     }

@@ -79,11 +79,11 @@ struct AdviseTests {
 
     @Test("advises on an archive, with the command that applies the advice")
     func archive() throws {
-        let store = try cache(reads: 3000)
+        let store = try cache(reads: 1200)
         let text = try Vellum.run(["advise", "--store", store, "City"]).expect(0).text
         #expect(text.contains("City: limit 2 kB, LRU") && text.contains("4 kB"), "\(text)")
         let object = try JSON.object(Vellum.run(["advise", "-s", store, "City", "--json"]).expect(0).text)
-        #expect(object["limit"] as? Int == 2000 && object["requests"] as? Int == 1500)
+        #expect(object["limit"] as? Int == 2000 && (500...900).contains(object["requests"] as? Int ?? 0))
         let points = try #require(object["points"] as? [[String: Any]])
         #expect(Set(points.compactMap { $0["limit"] as? Int }).count == 9)
         #expect(Set(points.compactMap { $0["policy"] as? String }).count == 5)
@@ -95,11 +95,11 @@ struct AdviseTests {
 
     @Test("an exported trace has the same hit ratio")
     func exportedTrace() throws {
-        let store = try cache(reads: 3000)
+        let store = try cache(reads: 1200)
         let path = folder.path + "/trace"
         _ = try Vellum.run(["advise", "-s", store, "City", "--export-trace", path]).expect(0)
         let trace = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-        #expect(trace.count == 3000 && trace.allSatisfy { $0.hasSuffix(" 100") })
+        #expect(trace.count == 1200 && trace.allSatisfy { $0.hasSuffix(" 100") })
         let replayed = try JSON.object(
             Vellum.run([
                 "advise", "--trace", path, "--unit", "bytes", "--limits", "2000", "--policies", "lru",
@@ -116,7 +116,7 @@ struct AdviseTests {
         let store = folder.path + "/other"
         let opened = try Store.open(at: store)
         _ = try opened.archive(named: "Free", orCreate: ArchiveConfiguration(kind: .collection))
-        try Vellum.run(["advise", "-s", store, "Free"]).expect(1, errors: "no disk limit")
+        try Vellum.run(["advise", "-s", store, "Free"]).expect(2, errors: "no disk limit")
         try Vellum.run(["advise", "-s", store]).expect(2, errors: "pass an archive")
         try Vellum.run(["advise", "-s", store, "Free", "--unit", "entries"]).expect(2, errors: "bytes")
         try Vellum.run(["advise", "--trace", "-", "--export-trace", "x"]).expect(2, errors: "--export-trace")

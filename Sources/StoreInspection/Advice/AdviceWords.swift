@@ -3,9 +3,11 @@ import CacheSimulation
 extension ArchiveAdvice {
     /// A limit as a multiple of another: `1/4`, `2x`.
     package static func multiple(_ limit: Int, of present: Int) -> String {
-        let ratio = Double(limit) / Double(max(1, present))
-        return ratio < 1
-            ? "1/\(Figures.decimal(1 / ratio, digits: 1))" : "\(Figures.decimal(ratio, digits: 1))x"
+        let isSmaller = limit < present
+        let ratio = Double(max(1, isSmaller ? present : limit)) / Double(max(1, isSmaller ? limit : present))
+        // A sixteenth of a few bytes is rounded.
+        let factor = Figures.decimal(ratio, digits: ratio < 9.95 ? 1 : 0)
+        return isSmaller ? "1/\(factor)" : "\(factor)x"
     }
 
     /// A limit as a multiple of the present one; empty for that one.

@@ -30,7 +30,7 @@ package struct ArchiveAdvice: Sendable {
     /// The simulated policies, those of the engine first.
     package static let policies: [CachePolicy] = [.lru, .s3fifo, .sieve, .wtinylfu]
     /// Fewer sampled reads are too few for advice.
-    package static let leastReads = 1000
+    package static let leastReads = 500
     package static let mostExpired = 5
 
     /// Bytes of values.

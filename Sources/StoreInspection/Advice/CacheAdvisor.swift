@@ -20,12 +20,8 @@ package struct CacheAdvisor: Sendable {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
         }
-        guard configuration.kind != .log else {
-            throw SourceError("\(archive.name) is a log; only a cache has a hit ratio")
-        }
-        guard let limit = configuration.diskLimit, let limit = Int(exactly: limit), limit > 0 else {
-            throw SourceError("\(archive.name) has no disk limit, so it evicts nothing")
-        }
+        if let reason = Self.objection(to: configuration, named: archive.name) { throw SourceError(reason) }
+        let limit = Int(clamping: configuration.diskLimit ?? 0)
         if simulation?.limit != limit { simulation = nil }
         guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
         if let present = simulation, samples.trace != present.trace || samples.threshold > present.threshold {
@@ -42,6 +38,12 @@ package struct CacheAdvisor: Sendable {
         replay.add(samples, of: archive, isFirst: simulation == nil)
         simulation = replay
         return replay.advice
+    }
+
+    /// Why an archive can't be simulated; nil if it can.
+    package static func objection(to configuration: ArchiveConfiguration, named name: String) -> String? {
+        if configuration.kind == .log { return "\(name) is a log; only a cache has a hit ratio" }
+        return (configuration.diskLimit ?? 0) == 0 ? "\(name) has no disk limit, so it evicts nothing" : nil
     }
 
     private static func read(_ archive: Archive, from first: UInt64?) throws(SourceError) -> RequestSamples? {

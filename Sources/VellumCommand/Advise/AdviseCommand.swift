@@ -108,6 +108,9 @@ struct AdviseCommand: ParsableCommand {
 
     private func advise() throws {
         let archive = try store.openReadOnly().archive(named: archive ?? "")
+        if let reason = CacheAdvisor.objection(to: try archive.configuration(), named: archive.name) {
+            throw CommandFailure(reason, status: .usage)
+        }
         if let exportTrace { try export(archive, to: exportTrace) }
         var advisor = CacheAdvisor(limits: try chosenLimits(), findsOptimum: policies.contains(.opt))
         guard let advice = try advisor.advice(on: archive) else {

@@ -123,7 +123,8 @@ extension WorkerCommand {
             let entries = Double(max(before.entries, after.entries))
             let entryBytes = 128.0 + max(0, Double(arguments.seed) - 8)
             let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
-            let bytes = Double(min(before.footprint, after.footprint))
+            let bytes = Double(
+                min(before.footprint - before.requestBytes, after.footprint - after.requestBytes))
             footprint = max(footprint, bytes / bound)
             // Most entries possible since the last sample: on a busy machine samples are far apart.
             let recorded =

@@ -1,0 +1,1 @@
+../../../../Sources/VellumCommand/Run/Console.swift

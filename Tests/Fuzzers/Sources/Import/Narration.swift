@@ -1,1 +1,0 @@
-../../../../Sources/VellumCommand/Run/Narration.swift
