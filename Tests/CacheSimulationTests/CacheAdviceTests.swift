@@ -53,6 +53,15 @@ struct CacheAdviceTests {
         #expect(advice([0, 0, 0, 0, 0])?.sufficientLimit == nil)
     }
 
+    @Test("the sufficient limit is between the largest ones")
+    func largest() {
+        let points = [(Int.max / 2 + 1, 0.5), (Int.max, 1.0)].map {
+            MissRatioCurve.Point(limit: $0, policy: .lru, hitRatio: $1)
+        }
+        let limit = CacheAdvice(points, limit: .max, policy: .lru, policies: [])?.sufficientLimit
+        #expect(limit.map { $0 > Int.max / 2 } == true)
+    }
+
     @Test("a limit that wasn't simulated has no advice")
     func absent() {
         let points = [MissRatioCurve.Point(limit: 1, policy: .lru, hitRatio: 1)]

@@ -203,6 +203,7 @@ enum NaiveReplay {
                 expiries[key] = nil
                 last[key] = nil
             }
+            let isFirst = sizes[key] == nil
             sizes[key] = request.size > 0 ? request.size : sizes[key, default: 0]
             let size = unit == .entries ? 1 : sizes[key, default: 0]
             switch request.kind {
@@ -212,7 +213,8 @@ enum NaiveReplay {
                 let isRead = last[key] == .read || last[key] == .miss
                 steps.append((key, isRead ? .update : .write, size))
             case .delete: steps.append((key, .remove, 0))
-            case .expire, .deleteAll: break
+            case .expire: if isFirst { steps.append((key, .write, size)) }
+            case .deleteAll: break
             }
             if !request.isRead || request.expiry != nil { expiries[key] = request.expiry }
             last[key] = request.kind

@@ -70,6 +70,17 @@ struct PolicyTests {
         #expect(policy == .opt || stream.curve.points.map(\.hitRatio) == expected)
     }
 
+    @Test("a key whose expiry time changes is stored, with its own group", arguments: CachePolicy.online)
+    func firstChange(policy: CachePolicy) {
+        var stream = PolicySimulation(policies: [policy], limits: [8], unit: .entries)
+        for hash: UInt64 in 1...2 {
+            stream.add(Request(hash: hash, kind: .expire, group: UInt16(hash)))
+            stream.add(Request(hash: hash, kind: .hit, group: UInt16(hash)))
+        }
+        let point = stream.curve.points[0]
+        #expect(point.hitRatio == 1 && point.groups.map(\.size) == [0, 1, 1])
+    }
+
     @Test("requests before the beginning of the count only fill the cache", arguments: CachePolicy.allCases)
     func warmUp(policy: CachePolicy) {
         var random = Random(seed: 3)

@@ -87,6 +87,25 @@ struct SamplingTests {
         }
     }
 
+    @Test("a lower rate scales the limits also if it drops no key")
+    func loweredEmpty() {
+        var simulation = PolicySimulation(policies: [.lru], limits: [2000], unit: .entries)
+        simulation.lower(toRate: 0.25)
+        for _ in 0..<2 {
+            for hash: UInt64 in 0..<1000 { simulation.add(Request(hash: hash)) }
+        }
+        simulation.skip(reads: 6000)
+        #expect(simulation.curve.points[0].hitRatio == 0)
+    }
+
+    @Test("the largest limit can be simulated", arguments: CachePolicy.allCases)
+    func largest(policy: CachePolicy) {
+        var trace = RecordedTrace(unit: .bytes)
+        for _ in 0..<2 { trace.add(Request(hash: 1, size: 9)) }
+        let points = [Int.max / 2 + 1, .max].map { trace.point(policy, limit: $0) }
+        #expect(points.map(\.hitRatio) == [0.5, 0.5])
+    }
+
     @Test("limits are a 16th to 16 times the limit", arguments: [(160, 9), (1, 5), (Int.max, 5)])
     func limits(around limit: Int, count: Int) {
         let limits = MissRatioCurve.limits(around: limit)

@@ -58,6 +58,7 @@ package struct CacheAdvice: Sendable, Equatable {
         }
         let (low, high) = (points[place - 1], points[place])
         let share = (ratio - low.hitRatio) / (high.hitRatio - low.hitRatio)
-        return low.limit + Int((Double(high.limit - low.limit) * share).rounded(.up))
+        let added = Int(exactly: (Double(high.limit - low.limit) * share).rounded(.up)) ?? .max
+        return low.limit + min(added, high.limit - low.limit)
     }
 }

@@ -65,7 +65,8 @@ struct KeySampler {
         case .miss: step(.lookup, weight(key))
         case .write: step(key.isRead ? .update : .write, weight(key))
         case .delete: step(.remove)
-        case .expire, .deleteAll: break
+        case .expire: if isFirst { step(.prior, weight(key)) }
+        case .deleteAll: break
         }
         if let expiry = request.expiry {
             key.expiry = expiry

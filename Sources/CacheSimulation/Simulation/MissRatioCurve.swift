@@ -46,5 +46,7 @@ package struct MissRatioCurve: Sendable {
     }
 
     /// The limit of a miniature cache (Waldspurger et al., Cache Modeling and Optimization using Miniature Simulations, USENIX ATC 2017).
-    static func scaled(_ limit: Int, by rate: Double) -> Int { max(1, Int((Double(limit) * rate).rounded())) }
+    static func scaled(_ limit: Int, by rate: Double) -> Int {
+        max(1, Int(exactly: (Double(limit) * rate).rounded()) ?? .max)
+    }
 }

@@ -61,7 +61,9 @@ package struct PolicySimulation: Sendable {
 
     /// Lowers the rate, for a source that sends fewer keys from now on. A higher one is ignored.
     package mutating func lower(toRate rate: Double) {
-        apply(dropped: sampler.lower(toRate: rate))
+        let before = sampler.rate
+        let dropped = sampler.lower(toRate: rate)
+        if sampler.rate < before { apply(dropped: dropped) }
     }
 
     package mutating func add(_ request: Request) {
@@ -72,7 +74,8 @@ package struct PolicySimulation: Sendable {
         if group >= groupRequests.count { addGroups(group + 1) }
         sampler.resolve(request) { step in
             let key = Int(step.key)
-            if key >= groups.count { groups.append(step.group) } else { groups[key] = step.group }
+            while key >= groups.count { groups.append(0) }
+            groups[key] = step.group
             let isCounted = step.isCounted
             if isCounted {
                 counted += weight
@@ -105,7 +108,6 @@ package struct PolicySimulation: Sendable {
 
     /// Removes keys that are no longer sampled, and scales the limits to the rate.
     private mutating func apply(dropped: [Int]) {
-        guard !dropped.isEmpty else { return }
         for place in caches.indices {
             for number in dropped { caches[place].cache.remove(number) }
             caches[place].cache.limit = MissRatioCurve.scaled(caches[place].limit, by: sampler.rate)

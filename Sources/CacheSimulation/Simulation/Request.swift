@@ -11,7 +11,7 @@ package struct Request: Sendable {
         /// Stores a value. Directly after a read of the same key it isn't an access: it stores the value that the read missed.
         case write
         case delete
-        /// Changes the expiry time of the key, if it is stored. Not an access.
+        /// Changes the expiry time of a stored key. Not an access. As the key's first request, it adds the key like a hit.
         case expire
         /// Deletes all keys; the hash is 0.
         case deleteAll
