@@ -216,6 +216,15 @@ struct AdviseTests {
         #expect(limit == former, "\(browser.text)")
     }
 
+    @Test("u undoes a resize once")
+    func undoesResizeOnce() throws {
+        Fixture.addAdvice(source)
+        var browser = try browser("ja<right><enter><enter>yuy")
+        #expect(browser.model.said?.contains("restores") == false, "\(browser.text)")
+        try browser.press("u")
+        #expect(!browser.model.isPlanOpen, "\(browser.text)")
+    }
+
     @Test("u undoes a later deletion before a resize")
     func undoesTheLastChange() throws {
         Fixture.addAdvice(source)

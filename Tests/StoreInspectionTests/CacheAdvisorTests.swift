@@ -88,8 +88,92 @@ struct CacheAdvisorTests {
         }
         var advisor = CacheAdvisor()
         let advice = try #require(try advisor.advice(on: archive))
-        #expect(advice.grouping == .owner || advice.groups.allSatisfy { $0.size == 0 })
-        #expect(advice.measured == 0 && advice.advice == nil && advice.resizeOptions == nil)
+        #expect(advice.points.allSatisfy { $0.hitRatio == 0 })
+        #expect(advice.measured == 0 && advice.resizeOptions == nil)
+        #expect(advice.expired.map(\.timeToLive) == [1] && advice.expired[0].share == 0.5)
+    }
+
+    @Test("continues while the number of entries, and so the share of sampled keys, falls and rises")
+    func sampling() throws {
+        let archive = try cache(20_000)
+        let keys = (0..<12_000).map(String.init)
+        for key in keys[..<1000] { try archive.put([1], forKey: key) }
+        for key in keys[..<1000] + keys[..<1000] { _ = try archive.access(key) }
+        var advisor = CacheAdvisor()
+        let first = try #require(try advisor.advice(on: archive))
+        #expect(first.rate == 1 && first.reads >= 1000)
+        for key in keys { try archive.put([1], forKey: key) }
+        let fewer = try #require(try advisor.advice(on: archive))
+        #expect(fewer.rate < 1 && abs(Double(fewer.reads) / fewer.rate - Double(first.reads)) < 10)
+        _ = try archive.deleteAll()
+        for key in keys[..<900] { try archive.put([1], forKey: key) }
+        let before = try #require(try advisor.advice(on: archive))
+        let next = try #require(try archive.requestSamples()?.next)
+        for key in keys[..<900] { _ = try archive.access(key) }
+        var more = try #require(try archive.requestSamples(from: next))
+        #expect(more.threshold == 1 << 32)
+        more.lower(to: UInt64(before.rate * Double(1 << 32)))
+        #expect(try advisor.advice(on: archive)?.reads == before.reads + more.requests.count)
+    }
+
+    @Test("an archive that was empty at the first call gets owners and the time of its requests")
+    func empty() throws {
+        let archive = try cache(2000)
+        var advisor = CacheAdvisor()
+        #expect(try advisor.advice(on: archive)?.reads == 0)
+        try use(archive, 3000, attributes: EntryAttributes(owner: "Ada"))
+        let advice = try #require(try advisor.advice(on: archive))
+        #expect(advice.grouping == .owner && advice.seconds < 3600 && advice.reads < 3000)
+    }
+
+    @Test("an entry that gets another owner counts in that owner's group")
+    func owners() throws {
+        let archive = try cache(2000)
+        for owner in ["Ada", "Bob"] {
+            for number in 0..<1500 {
+                try archive.put([1], forKey: "\(number)", attributes: EntryAttributes(owner: owner))
+            }
+        }
+        var advisor = CacheAdvisor()
+        _ = try advisor.advice(on: archive)
+        for number in 0..<1500 {
+            try archive.put([1], forKey: "\(number)", attributes: EntryAttributes(owner: "Eve"))
+        }
+        #expect(try advisor.advice(on: archive)?.groups.map(\.name) == ["Eve"])
+    }
+
+    @Test("empty values are hits in every simulated cache")
+    func emptyValues() throws {
+        let archive = try cache(400)
+        for _ in 0..<12 {
+            for number in 0..<100 where try archive.access("\(number)") == nil {
+                try archive.put([], forKey: "\(number)")
+            }
+        }
+        var advisor = CacheAdvisor()
+        let advice = try #require(try advisor.advice(on: archive))
+        #expect(advice.measured == 1 && advice.points.allSatisfy { $0.hitRatio == 1 })
+    }
+
+    @Test("a read after the expiry time counts if the entry expired, not if it was evicted before")
+    func evicted() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try cache(10)
+            let value = [UInt8](repeating: 7, count: Self.size)
+            for _ in 0..<60 {
+                for key in ["a", "b"] {
+                    _ = try archive.access(key)
+                    let attributes = EntryAttributes(lifetime: .seconds(key == "a" ? 60 : 90))
+                    try archive.put(value, forKey: key, attributes: attributes)
+                    for other in 0..<(key == "a" ? 9 : 20) { try archive.put(value, forKey: "\(other)") }
+                    hand.pass(.seconds(100))
+                    if key == "a" { _ = try archive.access(key) }
+                }
+            }
+            var advisor = CacheAdvisor()
+            #expect(try advisor.advice(on: archive)?.expired.map(\.timeToLive) == [60])
+        }
     }
 
     @Test("refuses a log, and an archive without a limit")

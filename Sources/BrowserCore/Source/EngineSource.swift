@@ -237,9 +237,8 @@ package final class EngineSource: StoreSource {
     package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
         // Taken out, so that a simulation doesn't hold the lock; a second caller begins anew.
         var advisor = advisor.withLock { $0.take() } ?? CacheAdvisor()
-        let advice = try advisor.advice(on: self.archive(archive))
-        self.advisor.withLock { $0 = advisor }
-        return advice
+        defer { self.advisor.withLock { $0 = advisor } }
+        return try advisor.advice(on: self.archive(archive))
     }
 
     package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {

@@ -60,8 +60,12 @@ struct RequestTraceReader: ArchiveOperation {
                 samples.requests.append(request)
             case .overwritten: samples.lost += 1
             case .pending:
-                guard isAbandoned(number, head: head, trace, cells) else { break reading }
-                samples.lost += 1
+                guard let later = nextPublished(after: number, head: head, trace, cells) else {
+                    break reading
+                }
+                samples.lost += later - number
+                number = later
+                continue
             }
             number += 1
         }
@@ -70,15 +74,17 @@ struct RequestTraceReader: ArchiveOperation {
         return samples
     }
 
-    /// Whether this sample will never be published, because its writer was killed or stopped.
-    private func isAbandoned(_ number: UInt64, head: UInt64, _ trace: RequestTrace, _ cells: UInt32) -> Bool {
-        guard head - number < UInt64(cells / 2) else { return true }
-        for later in number..<head {
-            if case .request(let request) = trace.sample(later, of: cells) {
-                return Clock.wall().subtractingSaturating(request.time) > 200_000
-            }
+    /// The number from which the reader continues, if this sample and those up to it will never be published, because their
+    /// writers were killed or stopped; `nil` if they may still be.
+    private func nextPublished(
+        after number: UInt64, head: UInt64, _ trace: RequestTrace, _ cells: UInt32
+    ) -> UInt64? {
+        guard head - number < UInt64(cells / 2) else { return number + 1 }
+        for later in number + 1..<head {
+            guard case .request(let request) = trace.sample(later, of: cells) else { continue }
+            return Clock.wall().subtractingSaturating(request.time) > 200_000 ? later : nil
         }
-        return false
+        return nil
     }
 
     /// Key and owner of the live entry with this hash; `nil` if there is none, or it can't be read.

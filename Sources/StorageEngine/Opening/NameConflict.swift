@@ -9,7 +9,7 @@ struct NameConflict {
     private static let names = [
         OpenLock.fileName, ArchiveFile.attached, ArchiveFile.index,
         ArchiveFile.newIndex, ArchiveFile.lock, Syncing.lockName, Descriptor.fileName + ".new",
-        ArchiveFile.requests,
+        ArchiveFile.requests, ArchiveFile.newRequests,
     ]
 
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {

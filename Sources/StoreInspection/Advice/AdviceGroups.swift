@@ -6,6 +6,8 @@ import StorageEngine
 struct AdviceGroups: Sendable {
     private static let most = 1000
     private static let sampledKeys = 1000
+    /// Number of keys after which their groups are forgotten, and looked up again.
+    private static let mostKeys = 65_536
     static let absent = "(not stored now)"
     static let none = "(none)"
     static let others = "(others)"
@@ -13,7 +15,8 @@ struct AdviceGroups: Sendable {
     let grouping: Grouping
     private var names = [absent]
     private var numbers: [String: UInt16] = [:]
-    private var groups: [UInt32: UInt16] = [:]
+    /// The group of each key, and the owner's hash in its last sample, by tag.
+    private var groups: [UInt32: (number: UInt16, owner: UInt32)] = [:]
 
     init(_ archive: Archive, _ requests: [SampledRequest]) {
         var keys: [String] = []
@@ -35,15 +38,18 @@ struct AdviceGroups: Sendable {
             ?? Grouping.separators[0]
     }
 
-    /// The group of a sampled key, found when it is first seen, and again when it is stored. Costs a look-up then.
+    /// The group of a sampled key, found when it is first seen, and again when it has another owner or is stored. Costs a look-up
+    /// then.
     mutating func group(of sample: SampledRequest, in archive: Archive) -> UInt16 {
-        if let group = groups[sample.tag], group > 0 || sample.kind != .put { return group }
-        guard let entry = try? archive.entry(ofTag: sample.tag) else {
-            groups[sample.tag] = 0
-            return 0
+        let isPut = sample.kind == .put
+        if let known = groups[sample.tag], known.number > 0 || !isPut,
+            known.owner == sample.owner || sample.owner == 0 && !isPut
+        {
+            return known.number
         }
-        let group = number(of: name(of: entry))
-        groups[sample.tag] = group
+        if groups.count >= Self.mostKeys { groups = [:] }
+        let group = (try? archive.entry(ofTag: sample.tag)).map { number(of: name(of: $0)) } ?? 0
+        groups[sample.tag] = (group, sample.owner)
         return group
     }
 

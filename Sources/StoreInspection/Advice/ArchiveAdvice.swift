@@ -29,7 +29,7 @@ package struct ArchiveAdvice: Sendable {
 
     /// The simulated policies, those of the engine first.
     package static let policies: [CachePolicy] = [.lru, .s3fifo, .sieve, .wtinylfu]
-    /// Fewer sampled reads are too few for advice.
+    /// Fewer sampled reads are too few for advice. The second half of the shortest trace has as many if all reads miss.
     package static let leastReads = 500
     package static let mostExpired = 5
 

@@ -15,7 +15,9 @@ package struct CacheAdvisor: Sendable {
     }
 
     /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
-    /// counts its second half. Later ones read what was added. After a change of the limit the simulation begins again.
+    /// counts its second half. Later ones read what was added. The simulation begins again after a change of the limit, with a new
+    /// trace, while the trace is short, after a gap of more requests than were read, and when all recorded requests are of a
+    /// larger sample.
     package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
@@ -24,18 +26,27 @@ package struct CacheAdvisor: Sendable {
         let limit = Int(clamping: configuration.diskLimit ?? 0)
         if simulation?.limit != limit { simulation = nil }
         guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
-        if let present = simulation, samples.trace != present.trace || samples.threshold > present.threshold {
-            simulation = nil
-            guard let all = try Self.read(archive, from: nil) else { return nil }
-            samples = all
+        if let present = simulation {
+            let isNew = samples.trace != present.trace || present.next < CacheReplay.shortTrace
+            let begins = isNew || samples.lost > samples.requests.count
+            if begins || samples.threshold > present.threshold {
+                guard let all = try Self.read(archive, from: nil) else { return nil }
+                if begins || all.threshold > present.threshold {
+                    (simulation, samples) = (nil, all)
+                } else {
+                    samples.lower(to: present.threshold)
+                }
+            }
         }
+        let isFirst = simulation == nil
+        // Taken out, so that no array is copied.
         var replay =
-            simulation
+            simulation.take()
             ?? CacheReplay(
                 limit: limit,
                 limits.map { Set($0 + [limit]).sorted() } ?? MissRatioCurve.limits(around: limit),
                 samples, groups: AdviceGroups(archive, samples.requests), findsOptimum: findsOptimum)
-        replay.add(samples, of: archive, isFirst: simulation == nil)
+        replay.add(samples, of: archive, isFirst: isFirst)
         simulation = replay
         return replay.advice
     }
@@ -53,6 +64,11 @@ package struct CacheAdvisor: Sendable {
 
 /// The simulation of one trace at one limit.
 private struct CacheReplay: Sendable {
+    /// In a trace with fewer requests, the second half is too short, and owners may not be known yet.
+    static let shortTrace = 2000
+    /// Number of expiry times after which they are forgotten.
+    private static let mostExpiries = 65_536
+
     let limit: Int
     let trace: UInt64
     private(set) var next: UInt64 = 0
@@ -61,10 +77,11 @@ private struct CacheReplay: Sendable {
     private var policies: PolicySimulation
     private var optimum: RecordedTrace?
     private var groups: AdviceGroups
-    /// Expiry time and time to live of each key's last put, in microseconds, by its tag.
-    private var expiries: [UInt32: (moment: Int64, timeToLive: Int64)] = [:]
+    /// Time to live of each key's last put, in seconds, by its tag. `seen`: a removal or a miss since.
+    private var expiries: [UInt32: (timeToLive: UInt32, seen: SampledRequest.Kind?)] = [:]
     /// Reads of expired entries, by time to live in seconds.
-    private var expired: [Int64: Int] = [:]
+    private var expired: [UInt32: Int] = [:]
+    /// Reads of keys below the threshold; those of a higher one, before it fell, are scaled.
     private var reads = 0
     private var hits = 0
     private var start: Int64 = 0
@@ -83,6 +100,9 @@ private struct CacheReplay: Sendable {
 
     mutating func add(_ samples: RequestSamples, of archive: Archive, isFirst: Bool) {
         if samples.threshold < threshold {
+            let share = Double(samples.threshold) / Double(threshold)
+            func scaled(_ count: Int) -> Int { Int((Double(count) * share).rounded()) }
+            (reads, hits, expired) = (scaled(reads), scaled(hits), expired.mapValues(scaled))
             threshold = samples.threshold
             policies.lower(toRate: samples.rate)
         }
@@ -106,48 +126,61 @@ private struct CacheReplay: Sendable {
     }
 
     private mutating func add(_ sample: SampledRequest, _ archive: Archive) {
+        if start == 0 { start = sample.time }
         end = max(end, sample.time)
-        let expiry = sample.expiry.map { sample.time + Int64($0) * 1_000_000 }
+        let kind = Self.kind(sample.kind)
+        // A stored value is known, and may be empty. Empty values are simulated with a byte.
+        let least = kind == .hit || kind == .write ? 1 : 0
+        // Expiry times are rounded up to seconds: a miss in the last second is of an expired entry.
+        let moment = sample.time + (kind == .miss ? 1_000_000 : 0)
         var request = Request(
-            hash: UInt64(sample.tag >> 8) | UInt64(sample.tag & 0xff) << 24, size: sample.bytes,
-            kind: Self.kind(sample.kind), time: sample.time, expiry: expiry)
+            hash: UInt64(sample.tag >> 8) | UInt64(sample.tag & 0xff) << 24, size: max(least, sample.bytes),
+            kind: kind, time: moment, expiry: sample.expiry.map { sample.time + Int64($0) * 1_000_000 })
         if request.kind == .deleteAll {
             request.hash = 0
         } else {
             request.group = groups.group(of: sample, in: archive)
         }
-        count(sample, request.kind, expiry)
+        count(sample, kind)
         policies.add(request)
         optimum?.add(request)
     }
 
-    private mutating func count(_ sample: SampledRequest, _ kind: Request.Kind, _ expiry: Int64?) {
+    private mutating func count(_ sample: SampledRequest, _ kind: Request.Kind) {
         if kind == .hit || kind == .miss {
             reads += 1
             if kind == .hit { hits += 1 }
         }
         switch kind {
-        case .miss:
-            guard let last = expiries.removeValue(forKey: sample.tag), last.moment <= sample.time else {
-                break
-            }
-            expired[last.timeToLive / 1_000_000, default: 0] += 1
+        case .miss: countExpired(sample)
         case .write, .expire:
-            expiries[sample.tag] = expiry.map { ($0, $0 - sample.time) }
-        // The engine removes an expired entry some time before or after the read that would have hit.
-        case .delete: if sample.kind != .expiry { expiries[sample.tag] = nil }
+            if expiries.count >= Self.mostExpiries { expiries = [:] }
+            expiries[sample.tag] = sample.expiry.map { ($0, nil) }
+        case .delete: if sample.kind == .expiry { countExpired(sample) } else { expiries[sample.tag] = nil }
         case .deleteAll: expiries = [:]
         case .hit, .read: break
         }
+    }
+
+    /// Counts a miss once the engine has removed the expired entry: before the read, or directly after it. An entry that was
+    /// evicted has no such removal.
+    private mutating func countExpired(_ sample: SampledRequest) {
+        guard let last = expiries[sample.tag] else { return }
+        guard let seen = last.seen, seen != sample.kind else {
+            expiries[sample.tag]?.seen = sample.kind
+            return
+        }
+        expiries[sample.tag] = nil
+        expired[last.timeToLive, default: 0] += 1
     }
 
     private static func kind(_ kind: SampledRequest.Kind) -> Request.Kind {
         switch kind {
         case .hit, .memoryHit: .hit
         case .miss: .miss
-        case .put, .restore: .write
-        // The limit counts values on disk.
-        case .memoryPut, .delete, .expiry: .delete
+        // An object is only in memory if it exceeds the limit on disk: simulated caches don't store it either, unless larger.
+        case .put, .memoryPut, .restore: .write
+        case .delete, .expiry: .delete
         case .deadline: .expire
         case .deleteAll: .deleteAll
         }

@@ -174,6 +174,23 @@ import Testing
         #expect(try archive.requestSamples(from: 0)?.lost == 2)
     }
 
+    @Test("many cells that were never published take no long time")
+    func manyTorn() throws {
+        let archive = try folder.archive(creating: .cache(100_000_000))
+        for number in 0..<5_000 { try archive.put([1], forKey: "\(number)") }
+        let hash = try folder.hash(of: "A")
+        let key = try #require(try (0..<5_000).map(String.init).first { try tag($0, hash) < 1 << 28 })
+        for _ in 0..<40_000 { _ = try archive.access(key) }
+        let next = try #require(try archive.requestSamples()?.next)
+        try overwrite(path, at: 4_096 + 32 * Int(next - 30_001), with: Data(count: 32 * 30_000))
+        let hand = ClockHand()
+        hand.pass(.seconds(1))
+        let start = ContinuousClock.now
+        let samples = try #require(try Clock.$hand.withValue(hand) { try archive.requestSamples() })
+        #expect(samples.lost == 30_000 && samples.next == next)
+        #expect(ContinuousClock.now - start < .seconds(2))
+    }
+
     @Test("waits for a number that was claimed just now")
     func pending() throws {
         let archive = try folder.archive(creating: .cache())
@@ -211,13 +228,15 @@ import Testing
         #expect(try !folder.files(inArchive: "A").contains { $0.hasPrefix("requests") })
         archive.close()
         SystemFaults.remove(plan)
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        for path in [path, path + ".new"] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
         archive = try folder.archive()
         #expect(try archive.access("a") == [1])
         #expect(try archive.requestSamples() == nil)
         archive.close()
         let report = try folder.repair()
-        #expect(report.problems.count == 1)
+        #expect(report.problems.count == 2)
         archive = try folder.archive()
         _ = try archive.access("a")
         #expect(try kinds(archive) == [.hit])

@@ -213,7 +213,11 @@ extension ArchivesScreen {
                 model.cost.note(
                     writes: change == .drop ? max(1, sample.entries) : 1, longestCall: carried.longestCall)
                 var words = carried.outcome
-                if case .resize = change {
+                let former = model.archives.resized[archive]?.former
+                if let former, change == .resize(disk: former.diskLimit, memory: former.memoryLimit) {
+                    // Undone: the next undo is of an earlier change.
+                    model.archives.resized[archive] = nil
+                } else if case .resize = change {
                     model.archives.resized[archive] = (sample, model.now)
                     let key = Browser.keyName(model, .undo)
                     words += model.isInBackground ? "" : " \(key) restores \(ArchiveChange.text(sample))."
