@@ -91,15 +91,11 @@ struct BatchWriter: ArchiveOperation {
             bytes -= Int(slot.valueBytes)
             spared.insert(change.number)
         }
-        var victims: [UInt32] = []
-        var order = index.order.victims()
-        while bytes > limit, let (number, slot) = index.order.next(&order) {
-            guard !spared.contains(number) else { continue }
-            victims.append(number)
-            bytes -= Int(slot.valueBytes)
-        }
-        guard bytes <= limit else { throw section.miscounted() }
-        return victims
+        let excess = bytes - Int(clamping: limit)
+        guard excess > 0 else { return [] }
+        let victims = index.order.victims(toFree: excess, sparing: spared.contains)
+        guard victims.bytes >= excess else { throw section.miscounted() }
+        return Array(victims)
     }
 
     private func carryOut(

@@ -148,20 +148,21 @@ extension ArchiveSection {
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount
-        let count = excess > 0 ? try countVictims(toFree: excess, sparing: replaced) : 0
+        let victims = excess > 0 ? try chooseVictims(toFree: excess, sparing: replaced) : Victims()
+        let count = victims.count
         var location = Location.none
         var number: UInt32 = 0
         var events: UInt64 = 0
         let size = traits.bytes + FrameExtension.evictionBytes(count)
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
-            nameVictims(count, sparing: replaced, in: &writer)
+            name(victims, in: &writer)
             content.extensionBytes = writer.written
             content.sequence = nextSequence()
             location = try append(content)
             events = index.events.claim(count + 1)
             crashPoint(.putFrameWritten)
-            removeVictims(count, sparing: replaced, time: content.time, events: events)
+            remove(victims, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Marked before the commit: no process may find the entry without a holder.
             if traits.residentBytes != 0, let processSlot = engine.processSlot {

@@ -28,25 +28,14 @@ extension ArchiveSection {
             try fit(into: limit)
         } catch {
             guard error.isNoSpace else { throw error }
-            try fit(into: max(limit, index.valueBytes - min(index.valueBytes, bytesOfNextVictims())))
+            let excess = Int(index.valueBytes - min(index.valueBytes, limit))
+            try evict(index.order.victims(toFree: excess, most: ArchiveSection.evictedAtOnce))
             dropDeadSegments()
         }
     }
 
     /// Number of entries that one frame names on a full disk, so that it fits into the reserve.
     private static let evictedAtOnce = 256
-
-    /// Bytes of the next entries to be evicted: at least one entry with a value, if any.
-    func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
-        var bytes: UInt64 = 0
-        var count = 0
-        var victims = index.order.victims()
-        while count < most || bytes == 0, let victim = index.order.next(&victims) {
-            bytes += UInt64(victim.slot.valueBytes)
-            count += 1
-        }
-        return bytes
-    }
 
     /// Begins a new segment if the newest is too long after the limit was lowered, so that its dead bytes can be reclaimed (S3).
     func leaveLongSegment() {

@@ -28,12 +28,12 @@ struct LimitChange: ArchiveOperation {
         guard engine.kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
             let section = try engine.acquireDrained()
-            let excess = index.valueBytes - min(index.valueBytes, limit)
-            let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
-            guard excess > next, next > 0 else { return }
-            let evicted = try StorageError.nilIf(\.isNoSpace, section.evict(downTo: index.valueBytes - next))
-            guard let evicted else { return }
-            section.compactIfSparse(removed: evicted)
+            let excess = Int(index.valueBytes - min(index.valueBytes, limit))
+            let victims = section.index.order.victims(toFree: excess, most: 4 * ArchiveEngine.actionBatch)
+            guard victims.bytes < excess, victims.count > 0 else { return }
+            let done: Void? = try StorageError.nilIf(\.isNoSpace, section.evict(victims))
+            guard done != nil else { return }
+            section.compactIfSparse(removed: victims.count)
             section.yieldLock()
             try LogCleaner(engine).reclaimInSlices()
         }

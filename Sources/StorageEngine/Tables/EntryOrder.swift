@@ -2,7 +2,7 @@
 /// stamps (the slots' words 16 to 28, the header's words 464 and 468). Available only with a write lock guard.
 ///
 /// Invariants: each entry, tombstoned or not, is in it once; neighbors name each other; stamps fall from front to back once pending
-/// touches (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
+/// touches (``TouchRing``) are applied. Only ``victims(toFree:most:sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -123,32 +123,55 @@ struct EntryOrder {
         }
     }
 
-    /// The position of a walk over the victims. It advances first, so the caller may remove the returned entry.
-    struct Victims {
-        fileprivate let sparing: UInt32
-        fileprivate var number: UInt32
-        fileprivate var left: Int
-    }
-
-    /// A walk over the entries in the order of eviction. `sparing` is the number of an entry that stays, or 0.
-    @inline(__always) func victims(sparing: UInt32 = 0) -> Victims {
-        Victims(sparing: sparing, number: leastRecent, left: Int(index.usedEntries))
-    }
-
-    /// The next victim. Skips memory-only entries, because they use no disk space.
-    @inline(__always) func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
-        while victims.left > 0, let slot = index.entry(victims.number) {
-            let found = victims.number
-            victims.number = slot.newer
-            victims.left -= 1
-            if found != victims.sparing, !slot.isMemoryOnly,
-                !slot.isTombstoned || index.marks.unmarkIfRestored(found, slot)
+    /// The next victims that free at least `bytes`, or `most` of them; fewer if no more entries can be evicted. `isSpared`: entries
+    /// that stay. Skips memory-only entries, because they use no disk space.
+    @inline(__always) func victims(
+        toFree bytes: Int, most: Int = .max, sparing isSpared: (UInt32) -> Bool = { _ in false }
+    ) -> Victims {
+        var victims = Victims()
+        var number = leastRecent
+        var left = index.usedEntries
+        while victims.bytes < bytes, victims.count < most, left > 0, let slot = index.entry(number) {
+            if !isSpared(number), !slot.isMemoryOnly,
+                !slot.isTombstoned || index.marks.unmarkIfRestored(number, slot)
             {
-                return (found, slot)
+                victims.append(number, bytes: Int(slot.valueBytes))
             }
+            number = slot.newer
+            left -= 1
         }
-        return nil
+        return victims
     }
+}
+
+/// Entries to evict, in this order, chosen once for an eviction. The first needs no memory, because most evictions have one victim.
+struct Victims: Sequence {
+    private var first: UInt32 = 0
+    private var others: [UInt32] = []
+    /// Sum of the sizes of their values.
+    private(set) var bytes = 0
+
+    @inline(__always) var count: Int { first == 0 ? 0 : 1 + others.count }
+
+    @inline(__always) mutating func append(_ number: UInt32, bytes: Int) {
+        if first == 0 { first = number } else { others.append(number) }
+        self.bytes += bytes
+    }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate let victims: Victims
+        private var place = 0
+
+        @inline(__always) fileprivate init(_ victims: Victims) { self.victims = victims }
+
+        @inline(__always) mutating func next() -> UInt32? {
+            defer { place += 1 }
+            if place == 0 { return victims.first == 0 ? nil : victims.first }
+            return place <= victims.others.count ? victims.others[place - 1] : nil
+        }
+    }
+
+    @inline(__always) func makeIterator() -> Iterator { Iterator(self) }
 }
 
 extension ChangingIndex {

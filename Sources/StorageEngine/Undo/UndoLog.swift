@@ -229,24 +229,15 @@ struct UndoLog: ArchiveOperation {
     ) throws(StorageError) -> RestoreOrder {
         let index = section.index
         var order = known
-        var left = excess
-        var victims: [(number: UInt32, slot: ChangingSlot)] = []
-        var walk = index.order.victims()
-        var present = index.order.next(&walk)
-        while left > 0, victims.count < ArchiveEngine.actionBatch {
-            let slot: ChangingSlot
-            if let oldest = present {
-                slot = oldest.slot
-                victims.append(oldest)
-                present = index.order.next(&walk)
-            } else if let coming = next(section, in: &order, of: line) {
-                slot = coming.slot
-                victims.append((coming.number, slot))
-                order.next += 1
-            } else {
-                break
-            }
-            left -= min(left, UInt64(slot.valueBytes))
+        let present = index.order.victims(toFree: Int(clamping: excess), most: ArchiveEngine.actionBatch)
+        var left = excess - min(excess, UInt64(present.bytes))
+        var victims = present.compactMap { number in index.entry(number).map { (number: number, slot: $0) } }
+        while left > 0, victims.count < ArchiveEngine.actionBatch,
+            let coming = next(section, in: &order, of: line)
+        {
+            victims.append(coming)
+            order.next += 1
+            left -= min(left, UInt64(coming.slot.valueBytes))
         }
         guard !victims.isEmpty else { throw section.miscounted() }
         try evict(section, victims, &outcome)
