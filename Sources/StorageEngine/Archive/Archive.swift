@@ -353,6 +353,15 @@ public final class Archive: Sendable, FollowedArchive {
         try engine.finishChange()
     }
 
+    /// Changes the eviction policy for all processes. Throws also `invalidConfiguration` unless the archive is a cache; `busy` if a
+    /// process that has it open runs a program without this policy.
+    package func setEvictionPolicy(_ policy: EvictionPolicy) throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
+        try ArchiveOpening.changeConfiguration(through: engine) { $0.evictionPolicy = policy }
+        try engine.finishChange()
+    }
+
     // MARK: Durability
 
     /// Returns when all changes acknowledged before the call, by any process, are on the medium. Takes as long as the medium

@@ -4,7 +4,8 @@ struct Descriptor: Equatable {
     /// A file that reserves space for the next descriptor.
     static let spareName = "descriptor.spare"
     static let magic: [UInt8] = Array("VLMARCHV".utf8)
-    static let version: UInt32 = 1
+    /// The versions that this program reads. It writes the lowest with which earlier programs use the archive correctly.
+    static let versions: ClosedRange<UInt32> = 1...2
     static let maximumBytes = 4096
 
     var identity: [UInt8]
@@ -18,9 +19,10 @@ struct Descriptor: Equatable {
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.append(Descriptor.magic)
-        writer.append(Descriptor.version)
+        let policy = configuration.evictionPolicy
+        writer.append(policy == .lru ? Descriptor.versions.lowerBound : Descriptor.versions.upperBound)
         writer.append(configuration.kind.rawValue)
-        writer.append(UInt8(configuration.durability.level.rawValue))
+        writer.append(UInt8(configuration.durability.level.rawValue) | policy.rawValue << 4)
         writer.append(configuration.durability.tenths)
         writer.append(identity)
         writer.append(hashKey)
@@ -48,11 +50,12 @@ struct Descriptor: Equatable {
         guard sum.uint32() == Checksum.crc32c(Array(bytes[..<(bytes.count - 4)])) else {
             throw damaged("the archive descriptor fails its checksum")
         }
-        guard version == Self.version else {
-            throw .unsupportedVersion(path: path, found: version, supported: Self.version)
+        guard versions.contains(version) else {
+            throw .unsupportedVersion(path: path, found: version, supported: versions.upperBound)
         }
         let kindNumber = reader.take(1)[0]
-        let levelNumber = reader.take(1)[0]
+        let settings = reader.take(1)[0]
+        let (levelNumber, policyNumber) = version == 1 ? (settings, 0) : (settings & 15, settings >> 4)
         let tenths = reader.uint16()
         let identity = reader.take(16)
         let hashKey = reader.take(16)
@@ -73,12 +76,16 @@ struct Descriptor: Equatable {
         guard let durability = Durability(level: UInt32(levelNumber), tenths: tenths) else {
             throw damaged("unknown level of durability (\(levelNumber))", at: 13)
         }
+        guard let policy = EvictionPolicy(rawValue: policyNumber) else {
+            throw damaged("unknown eviction policy (\(policyNumber))", at: 13)
+        }
         guard let name, let type else { throw damaged("a name is not UTF-8", at: 76) }
+        var configuration = ArchiveConfiguration(
+            kind: kind, diskLimit: disk == unlimited ? nil : disk,
+            memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability)
+        configuration.evictionPolicy = policy
         return Descriptor(
-            identity: identity, hashKey: hashKey, created: created, name: name,
-            configuration: ArchiveConfiguration(
-                kind: kind, diskLimit: disk == unlimited ? nil : disk,
-                memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
+            identity: identity, hashKey: hashKey, created: created, name: name, configuration: configuration)
     }
 
     func hash(salt: UInt64) -> KeyHash {

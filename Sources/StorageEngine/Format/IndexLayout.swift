@@ -31,6 +31,7 @@ enum IndexLayout {
     static let entryCountOffset = 472
     static let valueBytesOffset = 480
     static let liveFrameBytesOffset = 488
+    static let policyOffset = 496
     static let headOffset = 512
     static let oldestSegmentOffset = 520
     static let cleanerOffset = 528

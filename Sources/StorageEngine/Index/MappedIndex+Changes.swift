@@ -172,10 +172,15 @@ extension ChangingIndex {
     // MARK: The configuration, as in the descriptor
 
     func setConfiguration(_ configuration: ArchiveConfiguration) {
+        setEvictionPolicy(configuration.evictionPolicy)
         memory.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
         memory.set64(IndexLayout.diskLimitOffset, configuration.diskLimit ?? .max)
         memory.set32(IndexLayout.syncTenthsOffset, UInt32(configuration.durability.tenths))
         memory.set32(IndexLayout.durabilityOffset, configuration.durability.level.rawValue)
+    }
+
+    func setEvictionPolicy(_ value: EvictionPolicy) {
+        memory.set32(IndexLayout.policyOffset, UInt32(value.rawValue))
     }
 
     // MARK: The clean mark. Written while no other process has the archive open for writing.

@@ -147,6 +147,10 @@ extension MappedIndex {
     }
     var syncTenths: UInt32 { memory.word32(IndexLayout.syncTenthsOffset) }
 
+    @inline(__always) var evictionPolicy: EvictionPolicy {
+        memory.word32(IndexLayout.policyOffset) == EvictionPolicy.s3fifo.rawValue ? .s3fifo : .lru
+    }
+
     func hasLimits(of configuration: ArchiveConfiguration) -> Bool {
         diskLimit == configuration.diskLimit && memoryLimit == configuration.memoryLimit ?? .max
     }

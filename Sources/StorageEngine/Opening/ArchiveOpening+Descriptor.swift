@@ -32,12 +32,36 @@ extension ArchiveOpening {
         let openLock = try OpenLock.take(in: folder, archive: engine.name)
         defer { openLock.release() }
         var descriptor = try Descriptor.read(in: folder)
+        let before = descriptor.configuration.evictionPolicy
         try change(&descriptor.configuration)
         try descriptor.configuration.validate()
+        if descriptor.configuration.evictionPolicy != before {
+            try requireSupport(of: descriptor.configuration.evictionPolicy, in: engine)
+        }
         try NextDescriptor(descriptor, in: folder).adopt { (publish) throws(StorageError) in
             try LimitChange(engine).adopt(descriptor.configuration, publish: publish)
         }
         if descriptor.configuration.durability != .process { try synchronizeNames(of: folder) }
+    }
+
+    /// Refuses a policy that an attached process's program doesn't have: it would change the queues as if they were one list.
+    /// Processes that open the archive later read the descriptor, and refuse it themselves. Requires the open lock.
+    private static func requireSupport(
+        of policy: EvictionPolicy, in engine: ArchiveEngine
+    ) throws(StorageError) {
+        guard policy != .lru else { return }
+        let attached = engine.index.processes.attached
+        let liveness = engine.liveness
+        if let other = attached.first(where: { !$0.knows(policy) && liveness.isAlive($0) }) {
+            throw .busy(
+                archive: engine.name, process: other.identity.pid,
+                reason: "its program has no eviction policy \(policy); update it, or close the archive there")
+        }
+        guard attached.count < IndexLayout.processSlots else {
+            throw .busy(
+                archive: engine.name, process: 0,
+                reason: "too many processes have it open to change the eviction policy; close some")
+        }
     }
 }
 

@@ -80,7 +80,11 @@ extension ArchiveOpening {
         index.cleanMark.remove()
         let wasInterrupted = index.lockOwner != 0
         // If a process crashed while changing the limits, the next holder of the lock completes the change.
-        guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
+        let configuration = descriptor.configuration
+        guard
+            wasInterrupted
+                || index.hasLimits(of: configuration) && index.evictionPolicy == configuration.evictionPolicy
+        else { return false }
         if mark == .right { return true }
         switch index.locking {
         // No process can hold the mutex, and its bytes may not be valid.

@@ -31,6 +31,8 @@ struct ProcessSlot: Sendable {
     func setMemoryBytes(_ value: UInt64) { cp_relaxed_store64(base + 40, value) }
     var memoryLimit: UInt64 { cp_relaxed64(base + 48) }
     func setMemoryLimit(_ value: UInt64) { cp_relaxed_store64(base + 48, value) }
+    /// Whether the process's program has the policy. All programs have LRU.
+    func knows(_ policy: EvictionPolicy) -> Bool { cp_relaxed32(base + 56) >= policy.rawValue }
 
     /// Copied word by word: others may read it while it is written.
     var name: String {
@@ -58,6 +60,7 @@ struct ProcessSlot: Sendable {
             }
         }
         setMemoryLimit(memoryLimit)
+        cp_relaxed_store32(base + 56, UInt32(EvictionPolicy.s3fifo.rawValue))
         cp_store32(base, UInt32(bitPattern: identity.pid))
     }
 

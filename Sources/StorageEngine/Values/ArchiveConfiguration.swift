@@ -8,6 +8,16 @@ public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
     case log = 3
 }
 
+/// How a cache selects the entries that it evicts.
+package enum EvictionPolicy: UInt8, Sendable, Hashable, CaseIterable {
+    /// The least recently used entry, exactly.
+    case lru = 0
+    /// S3-FIFO: new entries enter a small queue of a tenth of the limit, and leave the cache from there unless they are accessed.
+    /// Entries that are only read once don't displace the others (Yang et al., "FIFO queues are all you need for cache eviction",
+    /// SOSP 2023).
+    case s3fifo = 1
+}
+
 /// How an entry's value is encoded, as its writer declared. The bytes may be of a more specific format.
 public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
     /// The writer declared no encoding.
@@ -35,6 +45,8 @@ public struct ArchiveConfiguration: Sendable, Hashable {
     public var typeName: String
     /// The failures that changes survive (``Archive/setDurability(_:)`` changes it).
     public var durability: Durability
+    /// How a cache selects the entries that it evicts (``Archive/setEvictionPolicy(_:)`` changes it).
+    package var evictionPolicy = EvictionPolicy.lru
 
     /// Largest ``diskLimit`` in bytes: 200 GiB.
     public static let maximumDiskLimit: UInt64 = 200 << 30
@@ -77,6 +89,9 @@ extension ArchiveConfiguration {
             guard kind != .collection else {
                 throw .invalidConfiguration(reason: "a collection never evicts, so it has no disk limit")
             }
+        }
+        guard evictionPolicy == .lru || kind == .cache else {
+            throw .invalidConfiguration(reason: "only a cache has an eviction policy, not a \(kind)")
         }
         try durability.validate()
         guard typeName.utf8.count <= 1024 else {
