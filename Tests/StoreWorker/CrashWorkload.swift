@@ -74,6 +74,12 @@ enum CrashWorkload {
             try cache.recordInMemoryOnly(key, bytes: 1000)
         }
         try cache.setLimits(disk: 10_000, memory: nil)
+        try cache.setEvictionPolicy(.s3fifo)
+        for number in 0..<12 {
+            try put("queued \(number % 9)", 2000)
+            for _ in 0..<2 { _ = try cache.access("queued \(number / 2)") }
+        }
+        try cache.setEvictionPolicy(.lru)
     }
 
     /// A ring that wraps around and shrinks.

@@ -59,9 +59,10 @@ struct StatusReader: ArchiveOperation {
         return (entries - min(entries, engine.countOrphans()), bytes, expired)
     }
 
-    /// Encoding of the most recently accessed value; skips up to 64 tombstoned entries.
+    /// Encoding of the most recently accessed value, under S3-FIFO of the newest; skips up to 64 tombstoned entries.
     private var latestEncoding: ValueEncoding? {
-        var number = index.recencyFirst
+        var number = index.newest(in: .small)
+        if number == 0 { number = index.newest(in: .main) }
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
             if index.marks.isVisible(number, slot) {

@@ -99,18 +99,19 @@ extension BatchPublication {
         }
         let frameBytes = content.frameBytes
         if step.old != .none {
-            index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
+            let change = content.value.count - Int(slot.valueBytes)
+            index.adjust(.valueBytes, by: change)
+            index.order.resize(step.number, by: change)
             section.fill(step.number, slot, content, frameBytes: frameBytes)
             index.table.setLocation(step.number, slot, step.location)
             index.residency.forget(step.number)
-            index.order.unlink(step.number, slot)
-            slot.setRecency(content.recency)
+            index.order.access(step.number, slot, stamp: content.recency)
         } else {
             if index.tombstoneCount != 0 { section.markOverwritten(content.key, tag: step.tag) }
             index.adjust(.valueBytes, by: content.value.count)
             index.adjust(.entryCount, by: 1)
+            index.order.add(step.number, slot)
         }
-        index.order.linkAsMostRecent(step.number, slot)
         index.adjustLive(step.location, by: frameBytes)
     }
 }

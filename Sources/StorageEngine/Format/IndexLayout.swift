@@ -27,11 +27,14 @@ enum IndexLayout {
     static let freeHeadOffset = 456
     static let bucketCountOffset = 460
     static let recencyFirstOffset = 464
-    static let recencyLastOffset = 468
     static let entryCountOffset = 472
     static let valueBytesOffset = 480
     static let liveFrameBytesOffset = 488
     static let policyOffset = 496
+    static let smallFirstOffset = 500
+    static let smallBytesOffset = 816
+    static let ghostBytesOffset = 824
+    static let ghostEpochOffset = 832
     static let headOffset = 512
     static let oldestSegmentOffset = 520
     static let cleanerOffset = 528
@@ -93,7 +96,8 @@ enum IndexLayout {
     static let chunksInDeadlineGroup = 384
     static let chunksOffset = 262_144
 
-    // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of expiry times
+    // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of expiry times, for each
+    // entry a byte of its queue, and fingerprints of evicted keys
     static let chunkEntries = 1024
     static let chunkBuckets = 320
     static let bucketBytes = 64
@@ -107,8 +111,12 @@ enum IndexLayout {
     static let entriesInDeadlineRow = 32
     static let deadlineRows = chunkEntries / entriesInDeadlineRow
     static let chunkDeadlineInChunkOffset = deadlinesInChunkOffset + 8 * deadlineRows
+    static let queuesInChunkOffset = chunkDeadlineInChunkOffset + 8
+    static let ghostsInChunkOffset = queuesInChunkOffset + chunkEntries
+    static let ghostSets = 111
+    static let ghostSetBytes = 16
     /// Whole pages, so that all pages after the last chunk can be freed.
-    static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
+    static let chunkBytes = (ghostsInChunkOffset + ghostSets * ghostSetBytes + 4095) & ~4095
 
     /// Buckets of an index with space for this number of entries, in whole chunks.
     @inline(__always) static func buckets(forCapacity entries: UInt32) -> Int {
@@ -124,6 +132,16 @@ enum IndexLayout {
     static func fileBytes(chunks: Int) -> Int { chunksOffset + chunks * chunkBytes }
 
     static func chunks(inFileOf bytes: Int) -> Int { max(0, bytes - chunksOffset) / chunkBytes }
+
+    /// The lists of S3-FIFO. LRU has only `main`.
+    enum Queue {
+        case main, small
+
+        /// Of the newest entry; the oldest follows.
+        @inline(__always) var offset: Int {
+            self == .main ? IndexLayout.recencyFirstOffset : IndexLayout.smallFirstOffset
+        }
+    }
 
     enum State: UInt32 {
         case building = 1

@@ -109,6 +109,18 @@ struct IndexBytes: @unchecked Sendable {
         address(of: number, in: IndexLayout.marksInChunkOffset, bytesEach: 1)
     }
 
+    @inline(__always) func queueAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        address(of: number, in: IndexLayout.queuesInChunkOffset, bytesEach: 1)
+    }
+
+    /// A set of fingerprints, counted from 0 over all chunks.
+    func ghostAddress(_ set: Int) -> UnsafeMutableRawPointer? {
+        let chunk = set / IndexLayout.ghostSets
+        guard holds(chunk: chunk) else { return nil }
+        return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
+            + IndexLayout.ghostsInChunkOffset + set % IndexLayout.ghostSets * IndexLayout.ghostSetBytes
+    }
+
     /// The address of an entry's part of a table that begins at `offset` of each chunk.
     @inline(__always) private func address(
         of number: UInt32, in offset: Int, bytesEach: Int

@@ -97,9 +97,9 @@ extension ChangingIndex {
     func setBucketCount(_ value: UInt32) { memory.set32(IndexLayout.bucketCountOffset, value) }
     func setIndexBytes(_ value: Int) { memory.set64(IndexLayout.indexBytesOffset, UInt64(value)) }
     @inline(__always)
-    func setRecencyFirst(_ value: UInt32) { memory.set32(IndexLayout.recencyFirstOffset, value) }
+    func setNewest(in list: IndexLayout.Queue, _ value: UInt32) { memory.set32(list.offset, value) }
     @inline(__always)
-    func setRecencyLast(_ value: UInt32) { memory.set32(IndexLayout.recencyLastOffset, value) }
+    func setOldest(in list: IndexLayout.Queue, _ value: UInt32) { memory.set32(list.offset + 4, value) }
     /// No entry behind this one is visible; 0: not known.
     @inline(__always) var leastVisible: UInt32 { memory.word32(IndexLayout.leastVisibleOffset) }
     @inline(__always)
@@ -107,10 +107,26 @@ extension ChangingIndex {
 
     func clearLists() {
         setFreeHead(0)
-        setRecencyFirst(0)
-        setRecencyLast(0)
-        setLeastVisible(0)
+        clear(.main)
+        clearSmallQueue()
     }
+
+    func clear(_ list: IndexLayout.Queue) {
+        setNewest(in: list, 0)
+        setOldest(in: list, 0)
+        if list == .main { setLeastVisible(0) }
+    }
+
+    func clearSmallQueue() {
+        clear(.small)
+        setSmallBytes(0)
+    }
+
+    func setSmallBytes(_ value: Int) { memory.set64(IndexLayout.smallBytesOffset, UInt64(value)) }
+    var ghostBytes: Int { memory.size(IndexLayout.ghostBytesOffset) }
+    func setGhostBytes(_ value: Int) { memory.set64(IndexLayout.ghostBytesOffset, UInt64(value)) }
+    var ghostEpoch: UInt32 { memory.word32(IndexLayout.ghostEpochOffset) }
+    func setGhostEpoch(_ value: UInt32) { memory.set32(IndexLayout.ghostEpochOffset, value) }
 
     // MARK: Totals
 
@@ -172,7 +188,6 @@ extension ChangingIndex {
     // MARK: The configuration, as in the descriptor
 
     func setConfiguration(_ configuration: ArchiveConfiguration) {
-        setEvictionPolicy(configuration.evictionPolicy)
         memory.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
         memory.set64(IndexLayout.diskLimitOffset, configuration.diskLimit ?? .max)
         memory.set32(IndexLayout.syncTenthsOffset, UInt32(configuration.durability.tenths))

@@ -73,8 +73,10 @@ extension MappedIndex {
     }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 
-    @inline(__always) var recencyFirst: UInt32 { memory.word32(IndexLayout.recencyFirstOffset) }
-    @inline(__always) var recencyLast: UInt32 { memory.word32(IndexLayout.recencyLastOffset) }
+    @inline(__always) func newest(in list: IndexLayout.Queue) -> UInt32 { memory.word32(list.offset) }
+    @inline(__always) func oldest(in list: IndexLayout.Queue) -> UInt32 { memory.word32(list.offset + 4) }
+    /// Sum of the sizes of the values in the small queue of S3-FIFO.
+    var smallBytes: Int { memory.size(IndexLayout.smallBytesOffset) }
 
     /// Whether any entry was ever marked as held by a process. Set with the first mark, and never cleared.
     @inline(__always) var isResidencyUsed: Bool {

@@ -55,7 +55,7 @@ extension ArchiveSection {
     func followDescriptor(mayEvict: Bool = true) throws(StorageError) {
         let descriptor = try StorageError.nilIf(\.isMissingOrCorrupted, Descriptor.read(in: engine.folder))
         if let descriptor, descriptor.identity == log.identity {
-            index.setConfiguration(descriptor.configuration)
+            adopt(descriptor.configuration)
         }
         guard mayEvict, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
@@ -64,6 +64,12 @@ extension ArchiveSection {
 }
 
 extension ArchiveSection {
+    /// Applies a configuration to the index. A change to LRU costs a sort of all entries.
+    func adopt(_ configuration: ArchiveConfiguration) {
+        index.order.adopt(configuration.evictionPolicy)
+        index.setConfiguration(configuration)
+    }
+
     /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.
     func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes

@@ -12,7 +12,7 @@ struct LimitChange: ArchiveOperation {
         let hasOtherLimits = !index.hasLimits(of: configuration)
         if let limit = configuration.diskLimit { try section.fitEvenOnFullDisk(into: limit) }
         try publish()
-        section.index.setConfiguration(configuration)
+        section.adopt(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
             engine.publish(.resize, .request, bytes: Int(clamping: configuration.diskLimit ?? 0))

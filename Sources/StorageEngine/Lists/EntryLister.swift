@@ -15,8 +15,10 @@ struct EntryLister {
     static let checkedBytes = 192
 
     /// About `most` of the most recent entries, unordered, found by the links of the order, so other entries cost nothing. An
-    /// entry accessed during the walk may be missing; the caller soon replaces the list.
+    /// entry accessed during the walk may be missing; the caller soon replaces the list. Under S3-FIFO, whose links have another
+    /// order, all entries.
     func recentReferences(_ most: Int) throws(StorageError) -> [EntryReference] {
+        guard engine.index.evictionPolicy == .lru else { return try liveReferences() }
         try engine.index.catchUp()
         let moment = ListMoment(engine)
         let settled = engine.index.head
@@ -34,7 +36,7 @@ struct EntryLister {
         for number in moment.pending.numbers {
             if let slot = engine.index.entry(number) { try take(number, slot) }
         }
-        var number = engine.index.recencyFirst
+        var number = engine.index.newest(in: .main)
         // The order also contains tombstoned entries, and concurrent changes may make this walk circular.
         var steps = 20 * most
         while references.count < most + moment.pending.numbers.count, steps > 0,

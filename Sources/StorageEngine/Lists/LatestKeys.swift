@@ -4,6 +4,7 @@ package struct LatestKeys: Sendable {
 
     init?(_ section: borrowing ArchiveSection, _ limit: Int) throws(StorageError) {
         let engine = section.engine
+        guard !section.index.order.hasQueues else { return nil }
         let now = Clock.boot()
         let settled = engine.index.head
         var number = section.index.order.mostRecent

@@ -139,6 +139,7 @@ extension ArchiveOpening {
         section.index.setSequence(sequence)
         section.index.settleSequence()
         try reconcile(section, with: evidence, role)
+        section.index.order.adopt(descriptor.configuration.evictionPolicy)
         return engine
     }
 

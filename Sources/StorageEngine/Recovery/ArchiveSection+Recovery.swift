@@ -49,6 +49,7 @@ extension ArchiveSection {
                 index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
                 index.marks.set(number + 1, .none)
+                index.order.forget(number + 1)
                 index.numbers.free(number + 1, slot)
                 continue
             }
@@ -65,7 +66,7 @@ extension ArchiveSection {
         }
         linked.sort { $0.recency < $1.recency }
         for item in linked {
-            if let slot = index.entry(item.number) { index.order.linkAsMostRecent(item.number, slot) }
+            if let slot = index.entry(item.number) { index.order.restore(item.number, slot) }
         }
         index.setEntryCount(live)
         index.setValueBytes(UInt64(valueBytes))

@@ -27,7 +27,7 @@ struct IndexChecker {
         let counts = checkEntries(engine)
         checkTombstones(counts.tombstoned)
         // Tombstoned entries stay in their buckets and in the order.
-        checkRecency(counts.live + counts.tombstoned)
+        checkOrder(counts.live + counts.tombstoned)
         checkBuckets(counts.live + counts.tombstoned)
         checkDeadlines()
         checkFree()
@@ -75,26 +75,55 @@ struct IndexChecker {
         return (live, tombstoned)
     }
 
-    private mutating func checkRecency(_ live: Int) {
+    private mutating func checkOrder(_ live: Int) {
+        let hasQueues = index.evictionPolicy == .s3fifo
+        let main = checkList(.main, isByStamp: !hasQueues, most: live)
+        let small = hasQueues ? checkList(.small, isByStamp: false, most: live) : 0
+        if main + small != live { add("the order of eviction has \(main + small) entries, expected \(live)") }
+        checkQueuePlaces(hasQueues: hasQueues)
+    }
+
+    /// Returns the number of entries.
+    private mutating func checkList(_ list: IndexLayout.Queue, isByStamp: Bool, most: Int) -> Int {
         var seen = 0
         var previous: UInt32 = 0
         var stamp = UInt64.max
-        var number = index.recencyFirst
-        while let slot = index.entry(number), seen <= live {
+        var number = index.newest(in: list)
+        while let slot = index.entry(number), seen <= most {
             guard standing(of: number) == .live || standing(of: number) == .tombstoned else {
-                add("the recency list has entry \(number), which is free or listed twice")
+                add("the \(list) list has entry \(number), which is free or listed twice")
                 break
+            }
+            if list == .small, standing(of: number) == .tombstoned || slot.isMemoryOnly {
+                add("entry \(number) is in the small queue, but counts against no limit")
             }
             standing[Int(number)] = .listed
             if slot.newer != previous { add("entry \(number) has the wrong neighbor") }
-            if slot.recency > stamp { add("entry \(number) is out of order") }
+            if isByStamp, slot.recency > stamp { add("entry \(number) is out of order") }
+            if index.queuePlace(of: number).isSmall != (list == .small) {
+                add("the byte of entry \(number) names the wrong queue")
+            }
             stamp = slot.recency
             previous = number
             number = slot.older
             seen += 1
         }
-        if seen != live { add("the recency list has \(seen) entries, expected \(live)") }
-        if index.recencyLast != previous { add("the recency list doesn't end at its last entry") }
+        if index.oldest(in: list) != previous { add("the \(list) list doesn't end at its last entry") }
+        return seen
+    }
+
+    private mutating func checkQueuePlaces(hasQueues: Bool) {
+        var bytes = 0
+        for number in 1..<standing.count {
+            let place = index.queuePlace(of: UInt32(number))
+            if !place.isValid || place != .none && (!hasQueues || standing[number] == .free) {
+                add("the byte of entry \(number)'s queue is invalid")
+            }
+            if place.isSmall, let slot = index.entry(UInt32(number)) { bytes += Int(slot.valueBytes) }
+        }
+        if hasQueues, bytes != index.smallBytes {
+            add("the index counts \(index.smallBytes) bytes in the small queue but has \(bytes)")
+        }
     }
 
     private mutating func checkBuckets(_ live: Int) {

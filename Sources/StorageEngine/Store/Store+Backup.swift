@@ -123,6 +123,7 @@ extension Store {
         var making = configuration
         // Copies without syncs, and syncs once at the end.
         making.durability = .process
+        making.evictionPolicy = .lru
         let copy = try target.archive(named: name, orCreate: making, isCopy: true)
         defer { copy.close() }
         let engine = try copy.engine()
@@ -135,6 +136,8 @@ extension Store {
         guard isDone else { return false }
         try copy.synchronize()
         if configuration.durability != .process { try copy.setDurability(configuration.durability) }
+        // Last, so that all entries begin in the main queue.
+        if configuration.evictionPolicy != .lru { try copy.setEvictionPolicy(configuration.evictionPolicy) }
         report.damaged += damaged.lines(of: "entries").map { "\(archive.name): \($0)" }
         report.archives.append(
             BackupReport.ArchiveCopy(

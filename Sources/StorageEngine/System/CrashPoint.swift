@@ -17,7 +17,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         entryAllocated
     case bucketSplit, indexExtended
     // Frames without a value: delete, deleteAll, evict
-    case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
+    case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet,
+        policyPrepared
     // Batches
     case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
     case batchEntryFilled, batchVictimRemoved, batchHeadMoved

@@ -144,6 +144,7 @@ extension TouchRing where Right == Changing {
     }
 
     private func drain(_ first: UInt64, before end: UInt64) {
+        let hasQueues = index.order.hasQueues
         var stamp = first
         while stamp < end {
             let batchEnd = min(end, stamp &+ 64)
@@ -154,23 +155,25 @@ extension TouchRing where Right == Changing {
                     slot.prefetch()
                 }
             }
-            for ahead in stamp..<batchEnd {
-                let cell = cell(ahead)
-                let word = cell.relaxedWord
-                guard word >= cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)) else {
-                    continue
-                }
-                index.order.prefetchNeighbors(of: slot)
-            }
+            if !hasQueues { prefetchNeighbors(stamp..<batchEnd) }
             while stamp < batchEnd {
-                apply(stamp)
+                apply(stamp, hasQueues: hasQueues)
                 stamp += 1
             }
             setDrained(stamp)
         }
     }
 
-    @inline(__always) private func apply(_ stamp: UInt64) {
+    @inline(__always) private func prefetchNeighbors(_ stamps: Range<UInt64>) {
+        for stamp in stamps {
+            let cell = cell(stamp)
+            let word = cell.relaxedWord
+            guard word >= cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)) else { continue }
+            index.order.prefetchNeighbors(of: slot)
+        }
+    }
+
+    @inline(__always) private func apply(_ stamp: UInt64, hasQueues: Bool) {
         let cell = cell(stamp)
         var word = cell.word
         while word < cell.lap {
@@ -187,7 +190,7 @@ extension TouchRing where Right == Changing {
         crashPoint(.touchBegun)
         slot.setHits(mark & Touch.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1)
         slot.setAccessed(cell.time)
-        index.order.moveToFront(number, slot)
+        index.order.applyTouch(number, slot, hasQueues: hasQueues)
     }
 }
 

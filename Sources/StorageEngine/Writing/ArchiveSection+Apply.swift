@@ -14,7 +14,9 @@ extension ArchiveSection {
                 // Removes the key's other memory-only entries first: after a crash, a replay finds the rest.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
-            index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
+            let change = content.value.count - Int(slot.valueBytes)
+            index.adjust(.valueBytes, by: change)
+            index.order.resize(number, by: change)
             let before = slot.location
             index.adjustLive(before, by: -Int(slot.frameBytes))
             slot.name(location)
@@ -29,10 +31,7 @@ extension ArchiveSection {
             if isTouchPending {
                 index.touches.recordStored(number, tag: tag, stamp: content.recency, time: content.time)
             } else if isUse {
-                index.order.unlink(number, slot)
-                crashPoint(.recencyUnlinked)
-                slot.setRecency(content.recency)
-                index.order.linkAsMostRecent(number, slot)
+                index.order.access(number, slot, stamp: content.recency)
             }
         } else {
             if overwrites, index.tombstoneCount != 0 { markOverwritten(content.key, tag: tag) }
@@ -47,7 +46,7 @@ extension ArchiveSection {
                 slot.setLocation(location)
                 index.residency.forget(number)
                 index.table.insert(number, slot)
-                index.order.linkAsMostRecent(number, slot)
+                index.order.add(number, slot)
                 index.adjust(.valueBytes, by: content.value.count)
                 index.adjust(.entryCount, by: 1)
             }
@@ -75,7 +74,7 @@ extension ArchiveSection {
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.table.remove(number, slot)
-        index.order.unlink(number, slot)
+        index.order.remove(number, slot)
         index.residency.forget(number)
         crashPoint(.entryUnlinked)
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
@@ -107,6 +106,7 @@ extension ArchiveSection {
             index.marks.set(number + 1, .none)
         }
         index.deadlines.clear()
+        index.order.clear()
         crashPoint(.entriesCleared)
         index.table.clear()
         index.setEntryHighWater(0)

@@ -15,7 +15,8 @@ import Testing
 
     /// Later passes of a point: partway through an undo, or between its parts.
     static let halfway: [(CrashPoint, passing: Int)] = [
-        (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8), (.restoreCommitted, 10),
+        (.policyPrepared, 2), (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8),
+        (.restoreCommitted, 10),
         (.restoreSettled, 20),
         (.tombstoneLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
         (.batchEntryChanged, 9), (.batchEntryFilled, 12), (.batchHeadMoved, 3), (.batchWritten, 4),
