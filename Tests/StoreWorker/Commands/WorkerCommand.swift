@@ -7,7 +7,7 @@ enum WorkerCommand: String {
     case observe, overwrite, append, hammer, pace, sample, history, turns, fork, forkWithUpkeep, opening,
         reorder
     case stop, peek, undo, repair, apply, evict, resize, discard, smallDisk, batches, watchBatches, mix
-    case backUp, limited, rest, cut, readRing
+    case backUp, limited, rest, cut, readRing, queues
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -41,6 +41,7 @@ enum WorkerCommand: String {
             case .rest: try rest(arguments)
             case .cut: try cut(arguments)
             case .readRing: try readRing(arguments)
+            case .queues: try queues(arguments)
             }
         } catch {
             say("! \(error)")
