@@ -353,9 +353,11 @@ public final class Archive: Sendable, FollowedArchive {
         try engine.finishChange()
     }
 
-    /// Changes the eviction policy for all processes. Throws also `invalidConfiguration` unless the archive is a cache; `busy` if a
-    /// process that has it open runs a program without this policy.
-    package func setEvictionPolicy(_ policy: EvictionPolicy) throws(StorageError) {
+    /// Changes the eviction policy for all processes, under one hold of the archive's lock. The change to ``EvictionPolicy/lru`` sorts
+    /// all entries by their last accesses. Programs of earlier versions can't open an archive with another policy than that. Throws
+    /// also `invalidConfiguration` unless the archive is a cache; `busy` if a process that has it open runs a program without the
+    /// policy.
+    public func setEvictionPolicy(_ policy: EvictionPolicy) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
         try ArchiveOpening.changeConfiguration(through: engine) { $0.evictionPolicy = policy }

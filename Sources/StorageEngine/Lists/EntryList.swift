@@ -1,12 +1,15 @@
-/// Which end of the recency order comes first.
+/// The order of a list of entries.
 public enum RecencyOrder: Sendable, Hashable {
     /// The most recently used entry first.
     case mostRecentFirst
     /// The least recently used entry first.
     case leastRecentFirst
+    /// The entry that a limit evicts next first, if no entry is accessed until then: under ``EvictionPolicy/lru`` the same as
+    /// `leastRecentFirst`.
+    case nextEvictedFirst
 }
 
-/// The entries of an archive, in the order of recency.
+/// The entries of an archive, in the order of recency or of eviction.
 ///
 /// Has each entry that was present throughout the listing, once. It may have some of the entries that others stored or removed
 /// during it (some ten milliseconds for a million entries) and lack others, also of one batch: an ``ArchiveSnapshot`` is of one
@@ -17,7 +20,7 @@ public enum RecencyOrder: Sendable, Hashable {
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
     let references: [EntryReference]
-    /// Which end of the recency order comes first.
+    /// The order of the entries.
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
@@ -39,6 +42,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
             }
         NumberSort.sort(&references, descending: order == .mostRecentFirst) { Int64($0.recency) }
         if let most { references.removeLast(Swift.max(0, references.count - most)) }
+        if order == .nextEvictedFirst, engine.index.evictionPolicy == .s3fifo {
+            references = EvictionForecast(engine: engine).sorted(references)
+        }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
         self.references = references
         sequences = before...Swift.max(before, engine.index.sequence)
@@ -51,7 +57,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The entry at `index`, from 0 on. Reads nothing from the archive.
     public subscript(index: Int) -> EntryReference { references[index] }
 
-    /// Position in the order of recency of the entry at `index`; 1 is the most recent.
+    /// Position of the entry at `index` in the order of recency, where 1 is the most recent, or in that of eviction, where 1 is the
+    /// last.
     public func rank(at index: Int) -> Int {
         order == .mostRecentFirst ? index + 1 : references.count - index
     }

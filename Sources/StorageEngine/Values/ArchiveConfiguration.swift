@@ -1,6 +1,6 @@
 /// The kinds of archives, by content and by the behavior at the limit.
 public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
-    /// Bounded: evicts the least recently used entries.
+    /// Bounded: evicts entries by its ``EvictionPolicy``.
     case cache = 1
     /// Keeps all entries until they are deleted.
     case collection = 2
@@ -9,7 +9,7 @@ public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// How a cache selects the entries that it evicts.
-package enum EvictionPolicy: UInt8, Sendable, Hashable, CaseIterable {
+public enum EvictionPolicy: UInt8, Sendable, Hashable, CaseIterable {
     /// The least recently used entry, exactly.
     case lru = 0
     /// S3-FIFO: new entries enter a small queue of a tenth of the limit, and leave the cache from there unless they are accessed.
@@ -32,8 +32,8 @@ public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
     case text = 4
 }
 
-/// Kind, limits, type and durability of an archive, kept in its descriptor. Only the limits and the durability can be
-/// changed later (``Archive/setLimits(disk:memory:)``, ``Archive/setDurability(_:)``).
+/// Kind, limits, type, durability and eviction policy of an archive, kept in its descriptor. Kind and type can't be changed later
+/// (``Archive/setLimits(disk:memory:)``, ``Archive/setDurability(_:)``, ``Archive/setEvictionPolicy(_:)``).
 public struct ArchiveConfiguration: Sendable, Hashable {
     /// The archive's kind of content and behavior at the limit.
     public var kind: ArchiveKind
@@ -46,7 +46,7 @@ public struct ArchiveConfiguration: Sendable, Hashable {
     /// The failures that changes survive (``Archive/setDurability(_:)`` changes it).
     public var durability: Durability
     /// How a cache selects the entries that it evicts (``Archive/setEvictionPolicy(_:)`` changes it).
-    package var evictionPolicy = EvictionPolicy.lru
+    public var evictionPolicy = EvictionPolicy.lru
 
     /// Largest ``diskLimit`` in bytes: 200 GiB.
     public static let maximumDiskLimit: UInt64 = 200 << 30

@@ -22,7 +22,14 @@ struct PlainQueues {
     }
 
     var visible: [String: [UInt8]] { entries.filter { !$1.isHidden }.mapValues(\.value) }
-    var bytes: Int { visible.values.reduce(0) { $0 + $1.count } }
+    var bytes: Int { entries.values.reduce(0) { $0 + ($1.isHidden ? 0 : $1.value.count) } }
+    /// All visible keys, the next evicted first.
+    var evictionOrder: [String] {
+        var copy = self
+        var order: [String] = []
+        while let key = copy.evictOne([]) { order.append(key) }
+        return order
+    }
     private var smallBytes: Int { small.reduce(0) { $0 + (entries[$1]?.value.count ?? 0) } }
 
     func isPresent(_ key: String) -> Bool { entries[key]?.isHidden == false }
@@ -87,13 +94,18 @@ struct PlainQueues {
     mutating func evict(toFree bytes: Int, sparing keys: Set<String> = []) {
         var left = bytes
         while left > 0 {
-            let isSmallFull = smallBytes > 0 && smallBytes >= limit / 10
-            let victim =
-                isSmallFull ? fromSmall(keys) ?? fromMain(keys) : fromMain(keys) ?? fromSmall(keys)
-            guard let victim else { return }
-            left -= entries[victim]?.value.count ?? 0
-            drop(victim)
+            let before = self.bytes
+            guard evictOne(keys) != nil else { return }
+            left -= before - self.bytes
         }
+    }
+
+    private mutating func evictOne(_ spared: Set<String>) -> String? {
+        let isSmallFull = smallBytes > 0 && smallBytes >= limit / 10
+        let victim =
+            isSmallFull ? fromSmall(spared) ?? fromMain(spared) : fromMain(spared) ?? fromSmall(spared)
+        if let victim { drop(victim) }
+        return victim
     }
 
     private mutating func fromSmall(_ spared: Set<String>) -> String? {
