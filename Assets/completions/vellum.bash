@@ -705,7 +705,7 @@ _vellum_resize() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(-s --store --disk --memory)
+    non_repeating_options=(-s --store --disk --memory --policy)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
@@ -718,6 +718,10 @@ _vellum_resize() {
         return
         ;;
     '--memory')
+        return
+        ;;
+    '--policy')
+        __vellum_add_completions -W 'lru'$'\n''s3fifo'
         return
         ;;
     esac

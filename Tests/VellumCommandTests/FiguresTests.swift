@@ -28,6 +28,18 @@ struct FiguresTests {
         try store.done("put", "A", "large", input: "\"" + String(repeating: "x", count: 5000) + "\"")
     }
 
+    @Test func changesEvictionPolicy() throws {
+        try fill()
+        let changed = try store.done("resize", "A", "--policy", "s3fifo")
+        #expect(changed.errors == "A: eviction policy s3fifo, was lru\n")
+        #expect(try store.done("stats", "A").lines.contains("A\tevictionPolicy\ts3fifo"))
+        try store.done("resize", "A", "--policy", "lru", "--disk", "1MB")
+        #expect(try store.done("stats", "A").lines.contains("A\tevictionPolicy\tlru"))
+        #expect(try store.run("resize", "A", "--policy", "fifo").status == 2)
+        try store.done("put", "C", "k", input: "1")
+        #expect(try store.run("resize", "C", "--policy", "s3fifo").status == 2)
+    }
+
     @Test func refusesOtherResizes() throws {
         try store.done("put", "C", "k", input: "1")
         for arguments in [
@@ -50,7 +62,7 @@ struct FiguresTests {
                 == "{\"time\":T,\"archives\":[{\"archive\":\"A\",\"kind\":\"cache\",\"type\":null,\"entries\":3,"
                 + "\"memoryBytes\":0,\"memoryLimit\":2000,\"diskBytes\":12,\"diskLimit\":1000,"
                 + "\"footprint\":\(footprint),\"hits\":0,\"misses\":0,\"hitRatio\":null,\"records\":3,"
-                + "\"deletes\":0,\"evictions\":0,\"expirations\":0,\"rejections\":0,\"processes\":[],\"owners\":["
+                + "\"deletes\":0,\"evictions\":0,\"expirations\":0,\"rejections\":0,\"evictionPolicy\":\"lru\",\"processes\":[],\"owners\":["
                 + "{\"owner\":\"you\",\"entries\":2,\"bytes\":8,\"hits\":0},"
                 + "{\"owner\":\"me\",\"entries\":1,\"bytes\":4,\"hits\":0}]}]}\n")
         let plain = try store.done("stats", "A", "--owners").lines

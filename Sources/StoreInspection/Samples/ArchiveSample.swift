@@ -61,6 +61,7 @@ package struct ArchiveSample: Sendable, Hashable {
     /// All facts, with their names in JSON.
     package var members: [(name: String, value: Cell)] {
         let configuration = status.configuration
+        let policy = configuration.kind == .cache ? "\(configuration.evictionPolicy)" : nil
         return [
             ("archive", .text(status.name)), ("kind", .text("\(configuration.kind)")),
             ("type", Cell(configuration.typeName.isEmpty ? nil : configuration.typeName)),
@@ -73,7 +74,8 @@ package struct ArchiveSample: Sendable, Hashable {
             ("records", .count(status.records)),
             ("deletes", .count(status.deletes)), ("evictions", .count(status.evictions)),
             ("expirations", .count(status.expirations)), ("rejections", .count(status.rejections)),
-        ]
+            // A server's policy is not that of an archive.
+        ] + (identity.isEmpty ? [] : [("evictionPolicy", Cell(policy))])
     }
 }
 

@@ -6,6 +6,7 @@
 @_exported import struct Logging.Logger
 @_exported import enum StorageEngine.ArchiveKind
 @_exported import enum StorageEngine.Durability
+@_exported import enum StorageEngine.EvictionPolicy
 @_exported import enum StorageEngine.StorageError
 
 /// An error of a call on the store. Each description is one line that says what happened, where, and what to do.
@@ -16,3 +17,6 @@ public typealias Durability = StorageEngine.Durability
 
 /// The entries that an archive keeps: the most recent ones, all, or the newest messages.
 public typealias ArchiveKind = StorageEngine.ArchiveKind
+
+/// How a cache selects the objects that it evicts from disk.
+public typealias EvictionPolicy = StorageEngine.EvictionPolicy

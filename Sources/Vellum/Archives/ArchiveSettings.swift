@@ -8,6 +8,7 @@ struct ArchiveRequest: Sendable, Hashable {
     var diskSize = 0
     var kind: ArchiveKind?
     var durability: Durability?
+    var evictionPolicy: EvictionPolicy?
     var appliesSettings = false
     var lifetime: Duration?
     var slides = false
@@ -15,11 +16,13 @@ struct ArchiveRequest: Sendable, Hashable {
     func configuration(typeName: String, defaults: (memory: Int, disk: Int)) -> ArchiveConfiguration {
         let kind = kind ?? .cache
         let isUnlimited = kind == .collection && diskSize <= 0
-        return ArchiveConfiguration(
+        var configuration = ArchiveConfiguration(
             kind: kind,
             diskLimit: isUnlimited ? nil : UInt64(max(0, diskSize > 0 ? diskSize : defaults.disk)),
             memoryLimit: UInt64(max(0, memorySize > 0 ? memorySize : defaults.memory)), typeName: typeName,
             durability: durability ?? .process)
+        configuration.evictionPolicy = evictionPolicy ?? .lru
+        return configuration
     }
 }
 
@@ -45,16 +48,19 @@ extension ArchiveCore {
         let memory = request.memorySize > 0 ? UInt64(request.memorySize) : found.memoryLimit
         let disk = request.diskSize > 0 ? UInt64(request.diskSize) : found.diskLimit
         let durability = request.durability ?? found.durability
+        let policy = request.evictionPolicy ?? found.evictionPolicy
         if request.appliesSettings {
             if memory != found.memoryLimit || disk != found.diskLimit {
                 try archive.setLimits(disk: disk, memory: memory)
                 _ = try self.memory.currentBytes()
             }
             if durability != found.durability { try archive.setDurability(durability) }
+            if policy != found.evictionPolicy { try archive.setEvictionPolicy(policy) }
             return
         }
         warnIfDifferent("memory limit", memory.map(String.init), found.memoryLimit.map(String.init))
         warnIfDifferent("disk limit", disk.map(String.init), found.diskLimit.map(String.init))
+        warnIfDifferent("eviction policy", "\(policy)", "\(found.evictionPolicy)")
         warnIfDifferent("durability", "\(durability)", "\(found.durability)")
     }
 

@@ -65,7 +65,7 @@ public final class ArchivesFactory: Sendable {
     /// The archive of a type in this store. Further calls return the same object. The type may be inferred from the
     /// context.
     ///
-    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its own.
+    /// Sizes, kind, durability and eviction policy apply when the archive is created in this store. An existing archive keeps its own.
     /// If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and for all
     /// processes. The kind can't be changed: a different one is refused.
     ///
@@ -82,6 +82,8 @@ public final class ArchivesFactory: Sendable {
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps
     ///     all objects until they are deleted; `nil`: the existing kind, `cache` for a new archive.
     ///   - durability: what survives a system crash; `nil`: the existing one, `process` for a new archive.
+    ///   - evictionPolicy: how a cache selects the objects that it evicts from disk; `nil`: the existing policy, `lru` for a new
+    ///     archive. With `s3fifo`, programs of earlier versions can't open the archive.
     ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in this
     ///     process, otherwise until they are deleted or evicted.
     ///   - slides: whether a use of an object in this process (an access, an update or
@@ -89,7 +91,7 @@ public final class ArchivesFactory: Sendable {
     ///     or up to an eighth longer, because not every use is stored. Objects with more time left, or without a
     ///     lifetime, keep it. A lifetime given by a call lasts until the object is used. (One that another process
     ///     gives less than that eighth may end while it is used here.)
-    ///   - appliesSettings: whether sizes, kind and durability that differ are applied to an existing archive.
+    ///   - appliesSettings: whether sizes, kind, durability and policy that differ are applied to an existing archive.
     /// - Throws: ``StorageError`` if the store or the archive can't be opened;
     ///   ``ArchiveError/nameInUse(archive:by:wanted:)`` if the archive of that name holds objects of another type;
     ///   ``ArchiveError/otherKind(archive:is:wanted:)``.
@@ -97,12 +99,14 @@ public final class ArchivesFactory: Sendable {
         for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
-        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
+        evictionPolicy: EvictionPolicy? = nil, lifetime: Duration? = nil, slides: Bool = false,
+        appliesSettings: Bool = false
     ) throws -> ArchiveManager<Object> {
         let manager: ArchiveManager<Object> = try core.archives(
             ArchiveRequest(
                 name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
-                appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
+                evictionPolicy: evictionPolicy, appliesSettings: appliesSettings, lifetime: lifetime,
+                slides: slides))
         manager.handle.shared.markSendable()
         return manager
     }
@@ -112,15 +116,17 @@ public final class ArchivesFactory: Sendable {
         for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
-        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
+        evictionPolicy: EvictionPolicy? = nil, lifetime: Duration? = nil, slides: Bool = false,
+        appliesSettings: Bool = false
     ) throws -> ArchiveManager<Object> {
         try core.archives(
             ArchiveRequest(
                 name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
-                appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
+                evictionPolicy: evictionPolicy, appliesSettings: appliesSettings, lifetime: lifetime,
+                slides: slides))
     }
 
-    /// As `archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
+    /// As `archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:evictionPolicy:lifetime:slides:appliesSettings:)`.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
     ) throws -> ArchiveManager<Object> {

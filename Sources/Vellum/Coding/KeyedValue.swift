@@ -3,7 +3,7 @@ import Foundation
 import StorageEngine
 
 /// A value with a separate key. Archives of such values come from
-/// `ArchivesFactory.values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
+/// `ArchivesFactory.values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:evictionPolicy:lifetime:slides:appliesSettings:)`.
 ///
 /// Only the value is stored: `Data` as its bytes, `String` as UTF-8, everything else as CBOR.
 public struct KeyedValue<Value: Codable>: Archivable {

@@ -1,9 +1,12 @@
 struct ResizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resize", abstract: "Changes the limits of an archive.",
+        commandName: "resize", abstract: "Changes the limits or the eviction policy of an archive.",
         discussion: """
             Applies to all processes at once. A smaller disk limit evicts the least recently used entries, or a log's oldest \
             messages, at once; that can't be undone. A collection has no disk limit.
+
+            With the policy s3fifo, a cache keeps entries that are accessed again against many that are read once; vellum \
+            advise compares the policies. Programs of earlier versions can't open such an archive; --policy lru reverts that.
 
             Example: vellum resize City --disk 20MB
             """)
@@ -16,8 +19,15 @@ struct ResizeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Limit of value bytes in a process's memory.", valueName: "size"))
     var memory: ByteCount?
 
+    @Option(
+        help: ArgumentHelp("Eviction policy of a cache.", valueName: "lru|s3fifo"),
+        completion: .list(EvictionPolicy.allCases.map { "\($0)" }), transform: EvictionPolicy.parse)
+    var policy: EvictionPolicy?
+
     mutating func validate() throws {
-        if disk == nil, memory == nil { throw ValidationError("pass --disk, --memory or both") }
+        if disk == nil, memory == nil, policy == nil {
+            throw ValidationError("pass --disk, --memory or --policy")
+        }
     }
 
     func run() throws {
@@ -26,11 +36,20 @@ struct ResizeCommand: ParsableCommand {
         let archive = try store.archive(named: reference.archive)
         let old = try archive.configuration()
         let before = try archive.status()
-        try archive.setLimits(disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
+        // First, because it can be refused.
+        if let policy { try archive.setEvictionPolicy(policy) }
+        if disk != nil || memory != nil {
+            try archive.setLimits(
+                disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
+        }
         let after = try archive.status()
         var changes: [String] = []
         if let disk { changes.append("disk limit " + Self.change(old.diskLimit, disk.bytes)) }
         if let memory { changes.append("memory limit " + Self.change(old.memoryLimit, memory.bytes)) }
+        if let policy {
+            let was = old.evictionPolicy
+            changes.append("eviction policy \(policy)" + (policy == was ? " as before" : ", was \(was)"))
+        }
         let evicted = after.evictions &- before.evictions
         if evicted > 0 {
             let bytes = before.diskBytes - min(before.diskBytes, after.diskBytes)
@@ -39,7 +58,7 @@ struct ResizeCommand: ParsableCommand {
                     + (old.kind == .log
                         ? Figures.count(evicted, "message", "messages")
                         : Figures.count(evicted, "entry", "entries")) + ", \(Figures.bytes(bytes))")
-        } else {
+        } else if disk != nil || memory != nil {
             changes.append("nothing evicted")
         }
         Console.say("\(archive.name): " + changes.joined(separator: "; "))
@@ -48,5 +67,14 @@ struct ResizeCommand: ParsableCommand {
     private static func change(_ old: UInt64?, _ new: UInt64) -> String {
         let words = Figures.bytes(new)
         return old == new ? "\(words) as before" : "\(words), was \(old.map(Figures.bytes) ?? "none")"
+    }
+}
+
+extension EvictionPolicy {
+    fileprivate static func parse(_ word: String) throws -> EvictionPolicy {
+        guard let policy = allCases.first(where: { "\($0)" == word }) else {
+            throw ValidationError("unknown eviction policy \"\(word)\"; use lru or s3fifo")
+        }
+        return policy
     }
 }

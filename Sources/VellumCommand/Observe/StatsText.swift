@@ -51,6 +51,7 @@ enum StatsText {
         ]
         if !isLog {
             let limit = sample.memoryLimit.map { ", at most \(Figures.bytes($0)) a process" } ?? ", no limit"
+            if sample.evictionPolicy != .lru { facts.append(("eviction", "\(sample.evictionPolicy)")) }
             facts.append(("memory", Figures.bytes(sample.memoryBytes) + limit))
         }
         return facts + sample.facts

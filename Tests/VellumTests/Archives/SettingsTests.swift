@@ -45,10 +45,11 @@ import Vellum
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
         let (factory, messages) = store.loggedFactory()
         _ = try factory.archives(
-            for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2), appliesSettings: true
-        )
+            for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2),
+            evictionPolicy: .s3fifo, appliesSettings: true)
         #expect(first.maxDiskSize == 9_000 && first.maxMemorySize == 1_000 && messages.all.isEmpty)
         #expect(try first.core.archive.configuration().durability == .interval(seconds: 2))
+        #expect(try first.core.archive.configuration().evictionPolicy == .s3fifo)
     }
 
     @Test("a collection evicts nothing") func collections() throws {

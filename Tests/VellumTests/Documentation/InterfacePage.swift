@@ -188,7 +188,8 @@ struct InterfacePage {
     func pageIsCurrent() throws {
         let own = try interface(of: "Vellum")
         let page = own.with(
-            ["ArchiveKind", "Durability", "StorageError"], of: try interface(of: "StorageEngine")
+            ["ArchiveKind", "Durability", "EvictionPolicy", "StorageError"],
+            of: try interface(of: "StorageEngine")
         )
         .with(["CBORValue"], of: try interface(of: "CBOR"))
         let others = try ["VellumTesting", "VellumMetrics"].map { (name: $0, page: try interface(of: $0)) }
