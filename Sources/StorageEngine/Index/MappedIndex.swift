@@ -56,6 +56,19 @@ extension MappedIndex {
         return EntrySlot<Right>(address)
     }
 
+    // MARK: Queues of S3-FIFO
+
+    /// ``QueuePlace/none`` for numbers beyond the capacity.
+    @inline(__always) func queuePlace(of number: UInt32) -> QueuePlace {
+        guard let address = memory.queueAddress(number) else { return .none }
+        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
+        return QueuePlace(raw: UInt8(truncatingIfNeeded: cp_relaxed64(wordOfPlace(address)) >> shift))
+    }
+
+    fileprivate func wordOfPlace(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        address - Int(UInt(bitPattern: address) & 7)
+    }
+
     // MARK: Live frames of each segment: their bytes in the low 40 bits, their count above
 
     @inline(__always) func liveFrames(ofSegment segment: UInt32) -> UInt64 {
@@ -64,6 +77,19 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
+    @inline(__always) func setQueuePlace(of number: UInt32, _ place: QueuePlace) {
+        guard let address = memory.queueAddress(number) else { return }
+        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
+        let word = wordOfPlace(address)
+        cp_relaxed_store64(word, cp_relaxed64(word) & ~(0xff << shift) | UInt64(place.raw) << shift)
+    }
+
+    func clearQueuePlaces() {
+        for number in stride(from: 1, through: usedEntries, by: 8) {
+            if let address = memory.queueAddress(number) { cp_relaxed_store64(address, 0) }
+        }
+    }
+
     @inline(__always) func setLiveFrames(ofSegment segment: UInt32, _ word: UInt64) {
         cp_relaxed_store64(memory.segmentAddress(segment), word)
     }

@@ -1,5 +1,3 @@
-import CPlatform
-
 /// The queues of S3-FIFO, which ``EntryOrder`` uses instead of one list under that policy. A view of the mapped index, through a write
 /// lock guard. OnDiskFormat, "Queues".
 ///
@@ -164,51 +162,5 @@ extension EntryQueues {
             if newer == 0 { selection.main = number }
         }
         return nil
-    }
-}
-
-/// An entry's queue, and its accesses since it entered: one byte for each entry.
-struct QueuePlace: Equatable {
-    static let none = QueuePlace(raw: 0)
-    static let highestFrequency: UInt8 = 3
-
-    private(set) var raw: UInt8
-
-    init(raw: UInt8) { self.raw = raw }
-    init(frequency: UInt8, isSmall: Bool) { raw = frequency & 3 | (isSmall ? 4 : 0) }
-
-    var isSmall: Bool { raw & 4 != 0 }
-    var frequency: UInt8 {
-        get { raw & 3 }
-        set { raw = raw & ~3 | newValue & 3 }
-    }
-    var isValid: Bool { raw < 8 }
-}
-
-extension MappedIndex {
-    /// ``QueuePlace/none`` for numbers beyond the capacity.
-    @inline(__always) func queuePlace(of number: UInt32) -> QueuePlace {
-        guard let address = memory.queueAddress(number) else { return .none }
-        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
-        return QueuePlace(raw: UInt8(truncatingIfNeeded: cp_relaxed64(word(at: address)) >> shift))
-    }
-
-    fileprivate func word(at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-        address - Int(UInt(bitPattern: address) & 7)
-    }
-}
-
-extension ChangingIndex {
-    @inline(__always) func setQueuePlace(of number: UInt32, _ place: QueuePlace) {
-        guard let address = memory.queueAddress(number) else { return }
-        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
-        let word = word(at: address)
-        cp_relaxed_store64(word, cp_relaxed64(word) & ~(0xff << shift) | UInt64(place.raw) << shift)
-    }
-
-    fileprivate func clearQueuePlaces() {
-        for number in stride(from: 1, through: usedEntries, by: 8) {
-            if let address = memory.queueAddress(number) { cp_relaxed_store64(address, 0) }
-        }
     }
 }
