@@ -1,4 +1,5 @@
 import CacheSimulation
+import StorageEngine
 
 extension ArchiveAdvice {
     /// A limit as a multiple of another: `1/4`, `2x`.
@@ -90,6 +91,14 @@ extension ArchiveAdvice {
 }
 
 extension CachePolicy {
+    /// The simulated form of a policy of the engine.
+    init(_ policy: EvictionPolicy) {
+        switch policy {
+        case .lru: self = .lru
+        case .s3fifo: self = .s3fifo
+        }
+    }
+
     /// Draws the policy's curve.
     package var letter: Character {
         switch self {

@@ -15,8 +15,8 @@ package struct CacheAdvisor: Sendable {
     }
 
     /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
-    /// counts its second half. Later ones read what was added. The simulation begins again after a change of the limit, with a new
-    /// trace, while the trace is short, after a gap of more requests than were read, and when all recorded requests are of a
+    /// counts its second half. Later ones read what was added. The simulation begins again after a change of limit or policy, with a
+    /// new trace, while the trace is short, after a gap of more requests than were read, and when all recorded requests are of a
     /// larger sample.
     package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
         let configuration = try SourceError.translating { () throws(StorageError) in
@@ -24,7 +24,8 @@ package struct CacheAdvisor: Sendable {
         }
         if let reason = Self.objection(to: configuration, named: archive.name) { throw SourceError(reason) }
         let limit = Int(clamping: configuration.diskLimit ?? 0)
-        if simulation?.limit != limit { simulation = nil }
+        let policy = CachePolicy(configuration.evictionPolicy)
+        if simulation?.limit != limit || simulation?.policy != policy { simulation = nil }
         guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
         if let present = simulation {
             let isNew = samples.trace != present.trace || present.next < CacheReplay.shortTrace
@@ -43,7 +44,7 @@ package struct CacheAdvisor: Sendable {
         var replay =
             simulation.take()
             ?? CacheReplay(
-                limit: limit,
+                limit: limit, policy,
                 limits.map { Set($0 + [limit]).sorted() } ?? MissRatioCurve.limits(around: limit),
                 samples, groups: AdviceGroups(archive, samples.requests), findsOptimum: findsOptimum)
         replay.add(samples, of: archive, isFirst: isFirst)
@@ -70,6 +71,8 @@ private struct CacheReplay: Sendable {
     private static let mostExpiries = 65_536
 
     let limit: Int
+    /// The archive's policy.
+    let policy: CachePolicy
     let trace: UInt64
     private(set) var next: UInt64 = 0
     private(set) var threshold: UInt64
@@ -88,9 +91,11 @@ private struct CacheReplay: Sendable {
     private var end: Int64 = 0
 
     init(
-        limit: Int, _ limits: [Int], _ samples: RequestSamples, groups: AdviceGroups, findsOptimum: Bool
+        limit: Int, _ policy: CachePolicy, _ limits: [Int], _ samples: RequestSamples, groups: AdviceGroups,
+        findsOptimum: Bool
     ) {
-        (self.limit, trace, threshold, self.groups) = (limit, samples.trace, samples.threshold, groups)
+        (self.limit, self.policy, self.groups) = (limit, policy, groups)
+        (trace, threshold) = (samples.trace, samples.threshold)
         policies = PolicySimulation(
             policies: ArchiveAdvice.policies, limits: limits, unit: .bytes,
             recordedLimit: limit, mostKeys: 32_768, rate: samples.rate)
@@ -188,17 +193,20 @@ private struct CacheReplay: Sendable {
 
     var advice: ArchiveAdvice {
         var points = policies.curve.points
-        let present = points.first { $0.limit == limit && $0.policy == .lru }
+        let present = points.first { $0.limit == limit && $0.policy == policy }
         if let optimum { points += Set(points.map(\.limit)).map { optimum.point(.opt, limit: $0) } }
         points.sort {
             ($0.limit, ArchiveAdvice.place($0.policy)) < ($1.limit, ArchiveAdvice.place($1.policy))
         }
         return ArchiveAdvice(
-            limit: UInt64(limit), policy: .lru, rate: rate, reads: reads,
+            limit: UInt64(limit), policy: policy, rate: rate, reads: reads,
             seconds: Double(max(0, end - start)) / 1_000_000,
             measured: reads > 0 ? Double(hits) / Double(reads) : 0, points: points,
             advice: reads < ArchiveAdvice.leastReads
-                ? nil : CacheAdvice(points, limit: limit, policy: .lru, policies: [.lru]),
+                ? nil
+                : CacheAdvice(
+                    points, limit: limit, policy: policy,
+                    policies: EvictionPolicy.allCases.map(CachePolicy.init)),
             expired: expired.map {
                 .init(timeToLive: Double($0.key), share: Double($0.value) / Double(max(1, reads)))
             },
