@@ -253,7 +253,7 @@ struct AdviseTests {
     func presentLimitChangesNothing() throws {
         Fixture.addAdvice(source)
         var browser = try browser("ja<enter>")
-        try browser.press("<enter>", says: "The limits are unchanged.")
+        try browser.press("<enter>", says: "Limits and policy are unchanged.")
     }
 
     @Test("a read-only browser shows the advice but doesn't resize")

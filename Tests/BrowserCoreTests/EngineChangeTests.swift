@@ -156,15 +156,27 @@ struct EngineChangeTests {
     @Test(
         "invalid limits change nothing and are explained",
         arguments: [
-            ("disk", "write pairs"), ("dsk 1MB", "write disk or memory"), ("disk 1XB", "not a size"),
+            ("disk", "write pairs"), ("dsk 1MB", "write disk, memory or policy"), ("disk 1XB", "not a size"),
             ("disk 0", "not a size"), ("", "write pairs"), ("9000", "9000 is not a size"),
             ("disk 9000 memory none", "9000 is not a size"), ("disk 0 MB", "not a size"),
+            ("policy arc", "arc is not a policy: write lru or s3fifo"),
         ]) func refusesWrongLimits(typed: String, said: String) throws
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
         #expect(browser.text.contains(said), "\(browser.text)")
         #expect(browser.lines.contains { $0.contains("limits of City: \(typed)") }, "\(browser.text)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
+    }
+
+    @Test("a policy is changed by a plan, and u plans to restore it")
+    func policy() throws {
+        var browser = try browser("L<ctrl+u>policy s3fifo<enter>")
+        #expect(browser.model.isPlanOpen && browser.boxWords.contains("policy: lru -> s3fifo"))
+        try browser.press("y")
+        #expect(try archive.configuration().evictionPolicy == .s3fifo, "\(browser.text)")
+        #expect(try archive.configuration().diskLimit == 4 << 20)
+        try browser.press("uy")
+        #expect(try archive.configuration().evictionPolicy == .lru, "\(browser.text)")
     }
 
     @Test("a disk limit of a collection is refused before its plan opens")

@@ -233,7 +233,7 @@ package enum ActionTable {
             .deleteAll, "Delete all", "Delete all messages; no undo.", [.control("x")], [.messages],
             .destructive),
         action(
-            .resizeArchive, "Resize archive", "Change the limits of the archive.", ["L"], [.archives],
+            .resizeArchive, "Resize archive", "Change limits and eviction policy.", ["L"], [.archives],
             [.destructive, .footer]),
         action(
             .resizeToMarked, "Resize", "Resize the archive to the marked limit.", [Key(.enter), "L"],

@@ -19,13 +19,18 @@ extension EngineSource {
             throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
         }
         switch change {
-        case .resize(let disk, let memory):
+        case .resize(let disk, let memory, let policy):
             let evicted = try SourceError.translating { () throws(StorageError) in
                 let before = try opened.status().evictions
+                // First, because it can be refused.
+                if seen.kind == .cache { try opened.setEvictionPolicy(policy) }
                 try opened.setLimits(disk: disk, memory: memory)
                 return try opened.status().evictions &- before
             }
-            outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
+            let isOther = seen.kind == .cache && policy != seen.evictionPolicy
+            outcome =
+                "\(name) was resized\(isOther ? ", policy \(policy)" : ""); "
+                + Figures.count(evicted, "eviction", "evictions") + "."
         case .compact:
             let (before, after) = try SourceError.translating { () throws(StorageError) in
                 let before = try opened.status().footprint

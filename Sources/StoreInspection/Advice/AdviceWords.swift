@@ -44,6 +44,12 @@ extension ArchiveAdvice {
         }
     }
 
+    /// The policy to change to; nil if the recommendation is another one.
+    package var recommendedPolicy: EvictionPolicy? {
+        guard case .changePolicy(let policy)? = advice?.change else { return nil }
+        return EvictionPolicy.allCases.first { CachePolicy($0) == policy }
+    }
+
     /// Why the figures may be wrong; nil if the simulation agrees with the archive.
     package var doubt: String? {
         guard let advice, abs(advice.now - measured) > 0.05 else { return nil }

@@ -115,7 +115,9 @@ enum AdviseScreen: ScreenParts {
             let ratio = advice.hitRatio(advice.policy, limit: limits[marked])
             let reason = ratio.map { "simulated hit ratio \(Figures.percent($0))" } ?? ""
             ArchivesScreen.ask(
-                id, of: state.archive, proposing: (UInt64(clamping: limits[marked]), reason), &model)
+                id, of: state.archive, proposing: (UInt64(clamping: limits[marked]), reason),
+                policy: limits[marked] == Int(clamping: advice.limit) ? advice.recommendedPolicy : nil, &model
+            )
         default: break
         }
         return []

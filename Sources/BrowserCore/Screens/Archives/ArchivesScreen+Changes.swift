@@ -8,17 +8,20 @@ extension ArchiveChange {
     ) -> (words: (title: String, button: String), body: [String]) {
         let name = TerminalText.sanitized(sample.name)
         switch self {
-        case .resize(let disk, let memory):
+        case .resize(let disk, let memory, let policy):
             let limits = [("disk", sample.diskLimit, disk), ("memory", sample.memoryLimit, memory)].map {
                 tier in
                 let (old, new) = (tier.1.map(Figures.bytes) ?? "none", tier.2.map(Figures.bytes) ?? "none")
                 return "\(tier.0) limit: \(old)" + (tier.1 == tier.2 ? ", unchanged" : " -> \(new)")
             }
+            let (old, isOther) = (sample.evictionPolicy, policy != sample.evictionPolicy)
+            let policies = isOther ? "policy: \(old) -> \(policy)" : nil
             let growth =
                 disk == nil && sample.diskLimit != nil
                 ? "Without a disk limit it evicts nothing and grows until the disk is full." : nil
             return (
-                ("Resize \(name)?", "Resize"), limits + [evictions.words(sample), growth].compactMap { $0 }
+                ("Resize \(name)?", "Resize"),
+                limits + [policies, evictions.words(sample), growth].compactMap { $0 }
             )
         case .rename(let new):
             return (
@@ -97,11 +100,13 @@ struct Evictions: Sendable, Hashable {
 
 extension ArchivesScreen {
     /// Starts a change of an archive: asks for limits or a name, or opens the plan.
-    /// - Parameter limit: the proposed limit in bytes, and the reason; nil: the present limit, or the least one for a cache that is
-    ///   too small.
+    /// - Parameters:
+    ///   - limit: the proposed limit in bytes, and the reason; nil: the present limit, or the least one for a cache that is too
+    ///     small.
+    ///   - policy: the proposed policy; nil: the present one.
     static func ask(
         _ id: ActionID, of archive: ArchiveAddress, proposing limit: (bytes: UInt64, reason: String)? = nil,
-        _ model: inout Model
+        policy: EvictionPolicy? = nil, _ model: inout Model
     ) {
         guard let sample = model.sample(archive) else { return }
         let name = TerminalText.sanitized(sample.name)
@@ -117,6 +122,7 @@ extension ArchivesScreen {
         case .resizeArchive, .resizeToMarked:
             prompt.label = "limits of \(name): "
             var wanted = sample
+            if let policy { wanted.evictionPolicy = policy }
             let needed = model.returns(in: sample.name).neededLimit(of: sample)
                 .map { (bytes: $0, reason: "estimated minimum") }
             if let proposed = limit ?? needed {
@@ -158,8 +164,8 @@ extension ArchivesScreen {
         }
         do throws(SourceError) {
             let change = try ArchiveChange(limits: text, of: sample)
-            if change == .resize(disk: sample.diskLimit, memory: sample.memoryLimit) {
-                return model.reply("The limits are unchanged.")
+            if change == .present(sample) {
+                return model.reply("Limits and policy are unchanged.")
             }
             return planResize(change, sample, archive, &model)
         } catch {
@@ -174,8 +180,8 @@ extension ArchivesScreen {
         guard let (former, at) = model.archives.resized[archive], at > time ?? at.adding(seconds: -1),
             let sample = model.sample(archive), sample.identity == former.identity
         else { return nil }
-        let change = ArchiveChange.resize(disk: former.diskLimit, memory: former.memoryLimit)
-        guard change != .resize(disk: sample.diskLimit, memory: sample.memoryLimit) else { return nil }
+        let change = ArchiveChange.present(former)
+        guard change != .present(sample) else { return nil }
         return planResize(change, sample, archive, &model)
     }
 
@@ -214,7 +220,7 @@ extension ArchivesScreen {
                     writes: change == .drop ? max(1, sample.entries) : 1, longestCall: carried.longestCall)
                 var words = carried.outcome
                 let former = model.archives.resized[archive]?.former
-                if let former, change == .resize(disk: former.diskLimit, memory: former.memoryLimit) {
+                if let former, change == .present(former) {
                     // Undone: the next undo is of an earlier change.
                     model.archives.resized[archive] = nil
                 } else if case .resize = change {
