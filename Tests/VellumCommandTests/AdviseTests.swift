@@ -88,7 +88,7 @@ struct AdviseTests {
         #expect(Set(points.compactMap { $0["limit"] as? Int }).count == 9)
         #expect(Set(points.compactMap { $0["policy"] as? String }).count == 5)
         let options = try #require(object["resize"] as? String)
-        #expect(text.contains("vellum resize --store \(store) City \(options)"))
+        #expect(text.contains("vellum resize --store \(store) \(options) City"))
         _ = try Vellum.run(["resize", "-s", store, "City"] + options.split(separator: " ").map(String.init))
             .expect(0)
     }

@@ -15,9 +15,9 @@ package struct CacheAdvisor: Sendable {
     }
 
     /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
-    /// counts its second half. Later ones read what was added. The simulation begins again after a change of limit or policy, with a
-    /// new trace, while the trace is short, after a gap of more requests than were read, and when all recorded requests are of a
-    /// larger sample.
+    /// counts its second half. Later ones read what was added. The simulation begins again with a new trace, while the trace is
+    /// short, after a gap of more requests than were read, when all recorded requests are of a larger sample, and after a change
+    /// of limit or policy; then only later requests count.
     package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
@@ -25,7 +25,8 @@ package struct CacheAdvisor: Sendable {
         if let reason = Self.objection(to: configuration, named: archive.name) { throw SourceError(reason) }
         let limit = Int(clamping: configuration.diskLimit ?? 0)
         let policy = CachePolicy(configuration.evictionPolicy)
-        if simulation?.limit != limit || simulation?.policy != policy { simulation = nil }
+        let isResized = simulation.map { $0.limit != limit || $0.policy != policy } ?? false
+        if isResized { simulation = nil }
         guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
         if let present = simulation {
             let isNew = samples.trace != present.trace || present.next < CacheReplay.shortTrace
@@ -40,6 +41,8 @@ package struct CacheAdvisor: Sendable {
             }
         }
         let isFirst = simulation == nil
+        // The hits before a change of the limit are those of another cache.
+        let warmUp = isResized ? samples.requests.count : samples.requests.count / 2
         // Taken out, so that no array is copied.
         var replay =
             simulation.take()
@@ -47,7 +50,7 @@ package struct CacheAdvisor: Sendable {
                 limit: limit, policy,
                 limits.map { Set($0 + [limit]).sorted() } ?? MissRatioCurve.limits(around: limit),
                 samples, groups: AdviceGroups(archive, samples.requests), findsOptimum: findsOptimum)
-        replay.add(samples, of: archive, isFirst: isFirst)
+        replay.add(samples, of: archive, warmUp: isFirst ? warmUp : nil)
         simulation = replay
         return replay.advice
     }
@@ -103,7 +106,8 @@ private struct CacheReplay: Sendable {
             findsOptimum ? RecordedTrace(unit: .bytes, recordedLimit: limit, rate: samples.rate) : nil
     }
 
-    mutating func add(_ samples: RequestSamples, of archive: Archive, isFirst: Bool) {
+    /// - Parameter warmUp: number of samples that only fill the simulated caches, and begin a new count; nil continues it.
+    mutating func add(_ samples: RequestSamples, of archive: Archive, warmUp: Int?) {
         if samples.threshold < threshold {
             let share = Double(samples.threshold) / Double(threshold)
             func scaled(_ count: Int) -> Int { Int((Double(count) * share).rounded()) }
@@ -111,12 +115,12 @@ private struct CacheReplay: Sendable {
             threshold = samples.threshold
             policies.lower(toRate: samples.rate)
         }
-        let warmUp = isFirst ? samples.requests.count / 2 : 0
-        let before = reads
+        let before = warmUp == nil ? reads : 0
         for (place, sample) in samples.requests.enumerated() {
-            if isFirst, place == warmUp { beginCounting(sample.time) }
+            if place == warmUp { beginCounting(sample.time) }
             add(sample, archive)
         }
+        if warmUp == samples.requests.count { beginCounting(end) }
         next = samples.next
         // The rate is exact: reads of other keys are assumed to be in proportion.
         let skipped = Int((Double(reads - before) / rate).rounded()) - (reads - before)

@@ -29,8 +29,9 @@ struct AdviceText {
                 "About \(Figures.bytes(UInt64(sufficient))) are enough for 95% of the present hits.\n")
         }
         guard let options = advice.resizeOptions else { return }
+        let dashes = archive.name.hasPrefix("-") ? " --" : ""
         let place = store.map { " --store " + ShellWord.quoted($0) } ?? ""
-        try output.write("  vellum resize\(place) \(ShellWord.quoted(archive.name)) \(options)\n")
+        try output.write("  vellum resize\(place) \(options)\(dashes) \(ShellWord.quoted(archive.name))\n")
     }
 
     private func writeGroups(to output: OutputWriter) throws(SourceError) {

@@ -80,7 +80,7 @@ struct CurveText {
         let (first, last) = (scaled[0], scaled[scaled.count - 1])
         var graph = CurveGraph(
             title: [Span("hit ratio over the limit")],
-            positions: scaled.map { ($0 - first) / (last - first) },
+            positions: scaled.map { last > first ? ($0 - first) / (last - first) : 0 },
             labels: rows.map { label($0.limit) },
             curves: policies.indices.map { place in
                 CurveGraph.Curve(policies[place].letter, role: .text, rows.map { $0.points[place].hitRatio })
