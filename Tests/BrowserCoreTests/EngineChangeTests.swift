@@ -179,6 +179,16 @@ struct EngineChangeTests {
         #expect(try archive.configuration().evictionPolicy == .lru, "\(browser.text)")
     }
 
+    @Test("limits that another process changed since the plan are kept")
+    func changedMeanwhile() throws {
+        var browser = try browser("L<ctrl+u>disk 8 MB<enter>")
+        #expect(browser.model.isPlanOpen)
+        try archive.setLimits(disk: 16 << 20, memory: nil)
+        try browser.press("y")
+        #expect(try archive.configuration().diskLimit == 16 << 20)
+        #expect(browser.boxWords.contains("changed the limits"), "\(browser.text)")
+    }
+
     @Test("a disk limit of a collection is refused before its plan opens")
     func collectionHasNoDiskLimit() throws {
         try store.removeArchive(named: "City")

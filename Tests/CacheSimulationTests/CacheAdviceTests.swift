@@ -25,7 +25,7 @@ struct CacheAdviceTests {
         #expect(advice?.change == .raiseLimit(800) && advice?.now == 0.4 && advice?.after == 0.795)
     }
 
-    @Test("a policy with half of the gain of a larger limit is preferred, if the cache has it")
+    @Test("a policy with half of the gain of twice the limit is preferred, if the cache has it")
     func policy() {
         let ratios = (lru: [0.1, 0.2, 0.4, 0.5, 0.51], s3fifo: [0.2, 0.3, 0.46, 0.5, 0.51])
         let advised = advice(ratios.lru, s3fifo: ratios.s3fifo)

@@ -20,6 +20,12 @@ extension EngineSource {
         }
         switch change {
         case .resize(let disk, let memory, let policy):
+            let now = try SourceError.translating(opened.configuration())
+            // Otherwise entries would be evicted that the plan didn't announce.
+            guard
+                (now.diskLimit, now.memoryLimit, now.evictionPolicy)
+                    == (seen.diskLimit, seen.memoryLimit, seen.evictionPolicy)
+            else { throw SourceError("Another process changed the limits of \(name) meanwhile; look again.") }
             let evicted = try SourceError.translating { () throws(StorageError) in
                 let before = try opened.status().evictions
                 // First, because it can be refused.

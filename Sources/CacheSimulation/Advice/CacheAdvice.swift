@@ -39,8 +39,9 @@ package struct CacheAdvice: Sendable, Equatable {
         }.max { $0.hitRatio < $1.hitRatio }
         let limitGain = (larger?.hitRatio ?? 0) - now
         let policyGain = (other?.hitRatio ?? 0) - now
-        // A policy costs no memory, so half of the gain is enough.
-        if let other, policyGain >= Self.negligible, policyGain * 2 >= limitGain {
+        let doubled = present.first { $0.limit / 2 >= limit } ?? larger
+        // A policy costs no space, so half of the gain of twice the limit is enough.
+        if let other, policyGain >= Self.negligible, policyGain * 2 >= (doubled?.hitRatio ?? 0) - now {
             (change, after) = (.changePolicy(other.policy), other.hitRatio)
         } else if let larger, limitGain >= Self.negligible * 2 {
             (change, after) = (.raiseLimit(larger.limit), larger.hitRatio)

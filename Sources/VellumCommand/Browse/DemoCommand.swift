@@ -7,12 +7,13 @@ struct DemoCommand: ParsableCommand {
         abstract: "Creates a store, runs a workload on it in a second process, and opens the browser.",
         discussion: """
             The store is temporary unless --store names one; VELLUM_STORE is ignored. The cache City gets half of the space \
-            that its 6,204 cities need, so it evicts. Page holds texts, partly also in memory; Session holds entries that \
-            expire when idle, each owned by its user; Thumbnail holds images from 300 bytes to a megabyte. The workload \
-            accesses, stores and deletes by Zipf's law: --rate operations per second, where a miss and the store after it \
-            count as two. Graphs show its phases: steady, a scan over all cities, steady, a burst, steady, and City with a \
-            third of its limit. The log Journal describes them; see vellum tail Journal --follow. The workload doesn't \
-            change the collection Country, so deletions and undo can be tried there. The cities are from GeoNames \
+            that its 6,204 cities need, so it evicts. Page holds texts, partly also in memory, and would have more hits under \
+            another eviction policy (vellum advise); Session holds entries that expire when idle, each owned by its user; \
+            Thumbnail holds images from 300 bytes to a megabyte. The workload accesses, stores and deletes by Zipf's law: \
+            --rate operations per second, where a miss and the store after it count as two. Graphs show its phases: steady, a \
+            scan over all cities, steady, a burst, steady, and City with a third of its limit. The log Journal describes them; \
+            see vellum tail Journal --follow. The workload doesn't change the collection Country, so deletions and undo can be \
+            tried there. The cities are from GeoNames \
             (https://www.geonames.org), licensed under CC BY 4.0.
 
             Without the browser, progress is written to standard error and the final figures of the four caches to standard \

@@ -5,7 +5,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
     /// A collection that the workload doesn't change.
     case countries = "Country"
     case journal = "Journal"
-    /// A cache of texts, partly also in memory.
+    /// A cache of texts, partly also in memory. LRU suits it badly: most texts are read once.
     case pages = "Page"
     /// A cache of sessions that expire when idle.
     case sessions = "Session"
@@ -21,7 +21,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         case .cities: cache(UInt64(data.bytes / 2))
         case .countries: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: rawValue)
         case .journal: ArchiveConfiguration(kind: .log, diskLimit: 64_000, typeName: rawValue)
-        case .pages: cache(400_000, memory: Self.pageMemory)
+        case .pages: cache(80_000, memory: Self.pageMemory)
         case .sessions: cache(60_000)
         case .thumbnails: cache(6_000_000)
         }
