@@ -49,7 +49,7 @@ package struct PolicySimulation: Sendable {
     /// Counts reads of keys that are not in the source's sample.
     package mutating func skip(reads: Int) { all += reads }
 
-    /// Forgets what was counted, not the caches' contents: earlier requests only filled them.
+    /// Resets the counts, not the caches' contents: earlier requests only filled them.
     package mutating func beginCounting() {
         (all, counted) = (0, 0)
         groupRequests = groupRequests.map { _ in 0 }

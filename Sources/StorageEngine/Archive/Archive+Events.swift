@@ -32,7 +32,7 @@ extension Archive {
         try RequestTraceReader(engine()).samples(from: first)
     }
 
-    /// Key and owner of the live entry with the tag of a sample; `nil` if there is none. Costs a look-up.
+    /// Key and owner of the live entry with the tag of a sample; `nil` without one. Costs a look-up.
     package func entry(ofTag tag: UInt32) throws(StorageError) -> (key: String, owner: String?)? {
         try RequestTraceReader(engine()).entry(ofTag: tag)
     }

@@ -87,7 +87,7 @@ struct RequestTraceReader: ArchiveOperation {
         return nil
     }
 
-    /// Key and owner of the live entry with this hash; `nil` if there is none, or it can't be read.
+    /// Key and owner of the live entry with this hash; `nil` if it doesn't exist, or can't be read.
     func entry(ofTag tag: UInt32) -> (key: String, owner: String?)? {
         for number in index.table.entries(ofTag: tag) {
             guard let slot = index.entry(number) else { continue }

@@ -137,7 +137,7 @@ enum IndexLayout {
     enum Queue {
         case main, small
 
-        /// Of the newest entry; the oldest follows.
+        /// Number of the newest entry; that of the oldest follows.
         @inline(__always) var offset: Int {
             self == .main ? IndexLayout.recencyFirstOffset : IndexLayout.smallFirstOffset
         }

@@ -27,7 +27,7 @@ package struct SampledRequest: Sendable, Hashable {
     package var tag: UInt32
     /// Hash of the owner's name; 0: none, or unknown.
     package var owner: UInt32
-    /// Size of the value, or of the object in memory, in bytes; 0 if there is none, or it is unknown.
+    /// Size of the value, or of the object in memory, in bytes; 0: none, or unknown.
     package var bytes: Int
     /// Seconds from ``time`` until the entry expires, rounded up; `nil`: never. 2^32 - 1: at least that many.
     package var expiry: UInt32?

@@ -33,6 +33,8 @@ final class RequestTrace: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     /// Cells that the file is known to have; only grows. Cells beyond are never accessed (F4).
     private let known: Atomic<UInt32>
+    /// Whether the file couldn't be extended. That isn't tried again, because each attempt allocates what a full disk has left.
+    private let cannotGrow = Atomic(false)
 
     private init(
         _ file: FileDescriptor, in folder: FileDescriptor, cells: UInt32, writable: Bool
@@ -76,10 +78,12 @@ final class RequestTrace: @unchecked Sendable {
         _ = reader.take(RequestLayout.cellsOffset)
         let cells = reader.uint32()
         let status = try file.status()
-        guard RequestLayout.isValid(cells: cells), status.bytes >= RequestLayout.bytes(cells: cells) else {
-            return nil
-        }
-        if writable, status.allocatedBytes < status.bytes { try file.reserveBlocks(status.bytes) }
+        let bytes = RequestLayout.bytes(cells: cells)
+        // A longer file isn't one of the engine, and would be allocated.
+        guard RequestLayout.isValid(cells: cells),
+            (bytes...RequestLayout.bytes(cells: RequestLayout.mostCells)).contains(status.bytes)
+        else { return nil }
+        if writable, status.allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         return (file, cells)
     }
 
@@ -143,14 +147,14 @@ final class RequestTrace: @unchecked Sendable {
         let present = cells
         let wanted = UInt64(max(0, entries)) * UInt64(RequestLayout.cellsForEntry)
         guard wanted > UInt64(present), present < RequestLayout.mostCells,
-            cp_load32(field(RequestLayout.cellsOffset)) == present
+            !cannotGrow.load(ordering: .relaxed), cp_load32(field(RequestLayout.cellsOffset)) == present
         else { return }
         var more = present
         while more < RequestLayout.mostCells, wanted > UInt64(more) { more *= 2 }
         guard let file = try? folder.fileIfPresent(named: ArchiveFile.requests, writable: true),
             (try? file.status())?.number == number,
             (try? file.reserveBlocks(RequestLayout.bytes(cells: more))) != nil
-        else { return }
+        else { return cannotGrow.store(true, ordering: .relaxed) }
         known.store(more, ordering: .relaxed)
         cp_store32(field(RequestLayout.cellsOffset), more)
     }

@@ -137,8 +137,13 @@ struct PriorIndexEvidence {
             (gaps, messages) = (absent, index.entryCount)
         }
         let reading = isOfThisBoot ? nil : header.markedReading
-        // If the wall clock was behind when the index was closed, its expiry times are unknown.
-        if let reading, lastAccess > reading.wall.addingSaturating(Self.tolerance) { return }
+        // If the wall clock was behind when the index was closed, or is behind that moment now, its expiry times are unknown.
+        if let reading,
+            max(lastAccess, reading.wall)
+                > min(reading.wall, Clock.wall()).addingSaturating(Self.tolerance)
+        {
+            return
+        }
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)
         guard withRows || forRepair || isReplaced || isFixed && !isLog else { return }

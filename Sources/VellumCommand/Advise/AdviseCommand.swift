@@ -69,7 +69,7 @@ struct AdviseCommand: ParsableCommand {
         if trace == nil {
             if unit == .entries { throw ValidationError("an archive's limit counts bytes, not entries") }
             if sampling != nil {
-                throw ValidationError("--sampling needs --trace; an archive samples by itself")
+                throw ValidationError("--sampling needs --trace; an archive's requests are sampled already")
             }
         } else if exportTrace != nil {
             throw ValidationError("--export-trace needs an archive, not --trace")

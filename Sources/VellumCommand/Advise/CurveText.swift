@@ -96,7 +96,7 @@ struct CurveText {
         return frame.plainText
     }
 
-    /// What the points say without a present limit.
+    /// The recommendation for a trace, which has no present limit.
     private var advice: String {
         guard policies.contains(where: { $0 != .opt }) else {
             return

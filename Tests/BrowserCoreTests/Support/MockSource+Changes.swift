@@ -180,11 +180,12 @@ extension MockSource {
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String> {
         try check()
-        if case .resize(let disk, let memory) = change {
+        if case .resize(let disk, let memory, let policy) = change {
             with { state in
                 state.writeCalls += 1
                 state.summaries[archive.name]?.diskLimit = disk
                 state.summaries[archive.name]?.memoryLimit = memory
+                state.summaries[archive.name]?.evictionPolicy = policy
             }
             return Carried("\(archive.name) was resized; 0 evictions.")
         }

@@ -201,7 +201,7 @@ import Testing
 
     @Test(
         "a missing, foreign, damaged or short file is replaced",
-        arguments: ["missing", "magic", "version", "identity", "salt", "cells", "short", "empty"])
+        arguments: ["missing", "magic", "version", "identity", "salt", "cells", "short", "empty", "long"])
     func damagedFile(fault: String) throws {
         try folder.archive(creating: .cache()).put([1], forKey: "a")
         let places = ["magic": 0, "version": 8, "identity": 20, "salt": 32, "cells": 72]
@@ -209,6 +209,7 @@ import Testing
         case "missing": try FileManager.default.removeItem(atPath: path)
         case "short": #expect(truncate(path, 60_000) == 0)
         case "empty": #expect(truncate(path, 0) == 0)
+        case "long": #expect(truncate(path, 64 << 20) == 0)
         default: try flip(path, at: try #require(places[fault]))
         }
         let archive = try folder.archive()

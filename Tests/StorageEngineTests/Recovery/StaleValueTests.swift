@@ -499,8 +499,8 @@ import Testing
 
     @Test(
         "without the clocks of its closing, an index is no evidence of entries, and a repair asks first",
-        arguments: [ArchiveKind.cache, .collection], [false, true])
-    func unknownExpiry(kind: ArchiveKind, opens: Bool) throws {
+        arguments: [ArchiveKind.cache, .collection], [(-3, false), (-3, true), (3, false)] as [(Int64, Bool)])
+    func unknownExpiry(kind: ArchiveKind, clock: (hours: Int64, opens: Bool)) throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
@@ -509,12 +509,12 @@ import Testing
             try archive.setLifetime(.seconds(7200), forKey: "key")
             try archive.put([2], forKey: "behind")
             try archive.synchronize()
-            hand.setWallClock(by: -3 * 3_600_000_000)
+            hand.setWallClock(by: clock.hours * 3_600_000_000)
             archive.close()
             try folder.makeIndexOfAnotherBoot()
-            hand.setWallClock(by: 3 * 3_600_000_000)
+            hand.setWallClock(by: -clock.hours * 3_600_000_000)
             try flip(segment, at: place + 33)
-            if opens { try folder.archive().close() }
+            if clock.opens { try folder.archive().close() }
             let forecast = try folder.withArchive(mode: .readOnly) { try $0.olderValues($0.check()) }
             #expect(forecast == nil)
             let repaired = try repaired()
