@@ -1231,13 +1231,17 @@ _vellum_bench() {
 
 _vellum_advise() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--force --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--trace --limits --unit --policies --sampling)
-    __vellum_offer_flags_options 0
+    non_repeating_options=(-s --store --trace --limits --unit --policies --sampling --export-trace)
+    __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
     '--trace')
         __vellum_add_completions -f
         return
@@ -1253,6 +1257,18 @@ _vellum_advise() {
         return
         ;;
     '--sampling')
+        return
+        ;;
+    '--export-trace')
+        __vellum_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion advise -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac

@@ -249,11 +249,14 @@ struct AdviseTests {
         #expect(source.with { $0.summaries["Trace"]?.diskLimit } == 4_000_000, "\(browser.text)")
     }
 
-    @Test("the present limit as proposal changes nothing")
-    func presentLimitChangesNothing() throws {
+    @Test("the recommended policy is proposed at the present limit")
+    func proposesPolicy() throws {
         Fixture.addAdvice(source)
         var browser = try browser("ja<enter>")
-        try browser.press("<enter>", says: "Limits and policy are unchanged.")
+        browser.expect(shows: "policy s3fifo")
+        try browser.press("<enter>")
+        #expect(browser.boxWords.contains("policy: lru -> s3fifo"), "\(browser.text)")
+        try browser.press("<esc><enter><ctrl+u>policy lru<enter>", says: "Limits and policy are unchanged.")
     }
 
     @Test("a read-only browser shows the advice but doesn't resize")

@@ -4,20 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A file to write; a pipe's reader is not waited for after a stop.
-package struct OutputFile {
-    let path: String
-    /// Whether an existing file is replaced.
-    let replaces: Bool
-    let isStopped: () -> Bool
-
-    func create() throws(SourceError) -> WholeFile {
-        let file = try WholeFile(at: WholeFile.path(typed: path), replaces: replaces)
-        file.isStopped = isStopped
-        return file
-    }
-}
-
 struct RowExport: Sendable {
     /// Writes the rows to a file. Returns nil if stopped.
     typealias Write = @Sendable (QuestionContext, OutputFile) throws(SourceError) -> QueryReport?

@@ -1,0 +1,15 @@
+import StoreInspection
+
+/// A file to write; a pipe's reader is not waited for after a stop.
+package struct OutputFile {
+    let path: String
+    /// Whether an existing file is replaced.
+    let replaces: Bool
+    let isStopped: () -> Bool
+
+    func create() throws(SourceError) -> WholeFile {
+        let file = try WholeFile(at: WholeFile.path(typed: path), replaces: replaces)
+        file.isStopped = isStopped
+        return file
+    }
+}
