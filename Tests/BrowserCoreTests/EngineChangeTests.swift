@@ -179,6 +179,14 @@ struct EngineChangeTests {
         #expect(try archive.configuration().evictionPolicy == .lru, "\(browser.text)")
     }
 
+    @Test("a policy stays if the limits that were typed with it are refused")
+    func refusesBoth() throws {
+        var browser = try browser("L<ctrl+u>disk 300 GB policy s3fifo<enter>y")
+        #expect(browser.boxWords.contains("Nothing was changed"), "\(browser.text)")
+        #expect(try archive.configuration().evictionPolicy == .lru)
+        #expect(try archive.configuration().diskLimit == 4 << 20)
+    }
+
     @Test("limits that another process changed since the plan are kept")
     func changedMeanwhile() throws {
         var browser = try browser("L<ctrl+u>disk 8 MB<enter>")
@@ -202,7 +210,8 @@ struct EngineChangeTests {
     @Test(
         "an archive that was replaced since it was shown isn't changed",
         arguments: [
-            ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .clear, .drop,
+            ArchiveChange.resize(disk: 1 << 20, memory: nil, policy: .lru), .rename("Zoo"), .compact, .clear,
+            .drop,
         ])
     func replacedArchiveIsNotChanged(change: ArchiveChange) throws {
         let seen = try ArchiveSample(archive)

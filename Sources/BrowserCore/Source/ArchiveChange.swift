@@ -5,7 +5,7 @@ import StoreInspection
 /// A change of a whole archive. Only limits and the eviction policy can be restored.
 package enum ArchiveChange: Sendable, Hashable {
     /// Limits in bytes; nil: no limit. The policy is that of a cache.
-    case resize(disk: UInt64?, memory: UInt64?, policy: EvictionPolicy = .lru)
+    case resize(disk: UInt64?, memory: UInt64?, policy: EvictionPolicy)
     case compact
     case rename(String)
     /// Deletes all messages of a log.

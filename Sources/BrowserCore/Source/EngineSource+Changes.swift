@@ -28,9 +28,9 @@ extension EngineSource {
             else { throw SourceError("Another process changed the limits of \(name) meanwhile; look again.") }
             let evicted = try SourceError.translating { () throws(StorageError) in
                 let before = try opened.status().evictions
-                // First, because it can be refused.
-                if seen.kind == .cache { try opened.setEvictionPolicy(policy) }
-                try opened.setLimits(disk: disk, memory: memory)
+                try opened.changeConfiguration {
+                    ($0.diskLimit, $0.memoryLimit, $0.evictionPolicy) = (disk, memory, policy)
+                }
                 return try opened.status().evictions &- before
             }
             let isOther = seen.kind == .cache && policy != seen.evictionPolicy

@@ -344,12 +344,17 @@ public final class Archive: Sendable, FollowedArchive {
     ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
     ///   - memory: most bytes of all values in one process's memory tier; `nil`: no limit.
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
+        try changeConfiguration { ($0.diskLimit, $0.memoryLimit) = (disk, memory) }
+    }
+
+    /// Changes limits and eviction policy at once, as ``setLimits(disk:memory:)`` and ``setEvictionPolicy(_:)`` do: all happen, or
+    /// none. `change` may be called more than once, with the present configuration.
+    package func changeConfiguration(
+        _ operation: String = "resize", _ change: (inout ArchiveConfiguration) -> Void
+    ) throws(StorageError) {
         let engine = try engine()
-        guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
-        try ArchiveOpening.changeConfiguration(through: engine) {
-            $0.diskLimit = disk
-            $0.memoryLimit = memory
-        }
+        guard mode == .readWrite else { throw .readOnly(operation: "\(operation) \"\(name)\"") }
+        try ArchiveOpening.changeConfiguration(through: engine, change)
         try engine.finishChange()
     }
 
@@ -358,10 +363,7 @@ public final class Archive: Sendable, FollowedArchive {
     /// also `invalidConfiguration` unless the archive is a cache; `busy` if a process that has it open runs a program without the
     /// policy.
     public func setEvictionPolicy(_ policy: EvictionPolicy) throws(StorageError) {
-        let engine = try engine()
-        guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
-        try ArchiveOpening.changeConfiguration(through: engine) { $0.evictionPolicy = policy }
-        try engine.finishChange()
+        try changeConfiguration("change") { $0.evictionPolicy = policy }
     }
 
     // MARK: Durability

@@ -36,11 +36,10 @@ struct ResizeCommand: ParsableCommand {
         let archive = try store.archive(named: reference.archive)
         let old = try archive.configuration()
         let before = try archive.status()
-        // First, because it can be refused.
-        if let policy { try archive.setEvictionPolicy(policy) }
-        if disk != nil || memory != nil {
-            try archive.setLimits(
-                disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
+        try archive.changeConfiguration {
+            if let disk { $0.diskLimit = disk.bytes }
+            if let memory { $0.memoryLimit = memory.bytes }
+            if let policy { $0.evictionPolicy = policy }
         }
         let after = try archive.status()
         var changes: [String] = []
