@@ -254,6 +254,8 @@ struct AdviseTests {
         Fixture.addAdvice(source)
         var browser = try browser("ja<enter>")
         browser.expect(shows: "policy s3fifo")
+        let ratio = try #require(source.with { $0.advice["City"] }?.advice?.after)
+        browser.expect(shows: "simulated hit ratio \(Figures.percent(ratio))")
         try browser.press("<enter>")
         #expect(browser.boxWords.contains("policy: lru -> s3fifo"), "\(browser.text)")
         try browser.press("<esc><enter><ctrl+u>policy lru<enter>", says: "Limits and policy are unchanged.")

@@ -12,15 +12,10 @@ package struct RequestSamples: Sendable {
     package var trace: UInt64
 
     /// The share of keys whose requests are in ``requests``.
-    package var rate: Double { Double(threshold) / Double(UInt64(1) << 32) }
+    package var rate: Double { Self.rate(ofThreshold: threshold) }
 
-    /// Appends the samples that a later call returned, and keeps those of the keys that are in both.
-    package mutating func append(_ more: RequestSamples) {
-        var more = more
-        lower(to: more.threshold)
-        more.lower(to: threshold)
-        requests += more.requests
-        (lost, next) = (lost &+ more.lost, more.next)
+    package static func rate(ofThreshold threshold: UInt64) -> Double {
+        Double(threshold) / Double(UInt64(1) << 32)
     }
 
     /// Keeps only the samples of keys below a lower threshold.

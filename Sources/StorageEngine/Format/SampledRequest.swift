@@ -34,9 +34,6 @@ package struct SampledRequest: Sendable, Hashable {
     /// Tags below this were sampled at that time; 2^32: all keys.
     package var threshold: UInt64
 
-    /// The share of keys that were sampled: a power of two.
-    package var rate: Double { Double(threshold) / Double(UInt64(1) << 32) }
-
     private static let timeBits: UInt64 = 52
     private static let shiftBits: UInt64 = 6
 

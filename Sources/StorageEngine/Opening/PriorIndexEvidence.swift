@@ -138,11 +138,9 @@ struct PriorIndexEvidence {
         }
         let reading = isOfThisBoot ? nil : header.markedReading
         // If the wall clock was behind when the index was closed, or is behind that moment now, its expiry times are unknown.
-        if let reading,
-            max(lastAccess, reading.wall)
-                > min(reading.wall, Clock.wall()).addingSaturating(Self.tolerance)
-        {
-            return
+        if let reading {
+            let bound = min(reading.wall, Clock.wall()).addingSaturating(Self.tolerance)
+            if lastAccess > bound || reading.wall > bound { return }
         }
         // Other processes change only an index of this boot.
         let isFixed = mark == .right && (isAlone || !isOfThisBoot)

@@ -98,7 +98,7 @@ extension ArchiveAdvice {
 
 extension CachePolicy {
     /// The simulated form of a policy of the engine.
-    init(_ policy: EvictionPolicy) {
+    package init(_ policy: EvictionPolicy) {
         switch policy {
         case .lru: self = .lru
         case .s3fifo: self = .s3fifo

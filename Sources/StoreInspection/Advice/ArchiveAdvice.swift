@@ -82,7 +82,7 @@ package struct ArchiveAdvice: Sendable {
     /// Hits per second that a limit and policy add to those at the present ones; nil if unknown.
     package func gain(_ policy: CachePolicy, limit: Int) -> Double? {
         guard readsPerSecond > 0, let ratio = hitRatio(policy, limit: limit),
-            let now = advice?.now ?? Int(exactly: self.limit).flatMap({ hitRatio(self.policy, limit: $0) })
+            let now = hitRatio(self.policy, limit: Int(clamping: self.limit))
         else { return nil }
         return (ratio - now) * readsPerSecond
     }

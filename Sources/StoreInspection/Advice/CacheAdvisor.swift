@@ -79,7 +79,7 @@ private struct CacheReplay: Sendable {
     let trace: UInt64
     private(set) var next: UInt64 = 0
     private(set) var threshold: UInt64
-    private var rate: Double { Double(threshold) / Double(UInt64(1) << 32) }
+    private var rate: Double { RequestSamples.rate(ofThreshold: threshold) }
     private var policies: PolicySimulation
     private var optimum: RecordedTrace?
     private var groups: AdviceGroups

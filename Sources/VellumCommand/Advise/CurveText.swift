@@ -76,11 +76,9 @@ struct CurveText {
     /// The hit ratio of each policy over the logarithm of the limit.
     private func graph(_ glyphs: Glyphs) -> String {
         let rows = ascending
-        let scaled = rows.map { log2(Double($0.limit)) }
-        let (first, last) = (scaled[0], scaled[scaled.count - 1])
         var graph = CurveGraph(
             title: [Span("hit ratio over the limit")],
-            positions: scaled.map { last > first ? ($0 - first) / (last - first) : 0 },
+            limits: rows.map(\.limit),
             labels: rows.map { label($0.limit) },
             curves: policies.indices.map { place in
                 CurveGraph.Curve(policies[place].letter, role: .text, rows.map { $0.points[place].hitRatio })

@@ -288,3 +288,14 @@ import Testing
         #expect(samples.requests.contains { $0.kind == .hit })
     }
 }
+
+extension RequestSamples {
+    /// Appends the samples that a later call returned, and keeps those of the keys that are in both.
+    fileprivate mutating func append(_ more: RequestSamples) {
+        var more = more
+        lower(to: more.threshold)
+        more.lower(to: threshold)
+        requests += more.requests
+        (lost, next) = (lost &+ more.lost, more.next)
+    }
+}

@@ -1,3 +1,4 @@
+import CacheSimulation
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -112,12 +113,12 @@ enum AdviseScreen: ScreenParts {
             }
             mark(limits[next], &model)
         case .resizeToMarked:
-            let ratio = advice.hitRatio(advice.policy, limit: limits[marked])
+            let limit = limits[marked]
+            let policy = limit == Int(clamping: advice.limit) ? advice.recommendedPolicy : nil
+            let ratio = advice.hitRatio(policy.map(CachePolicy.init) ?? advice.policy, limit: limit)
             let reason = ratio.map { "simulated hit ratio \(Figures.percent($0))" } ?? ""
             ArchivesScreen.ask(
-                id, of: state.archive, proposing: (UInt64(clamping: limits[marked]), reason),
-                policy: limits[marked] == Int(clamping: advice.limit) ? advice.recommendedPolicy : nil, &model
-            )
+                id, of: state.archive, proposing: (UInt64(clamping: limit), reason), policy: policy, &model)
         default: break
         }
         return []

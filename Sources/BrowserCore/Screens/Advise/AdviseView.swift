@@ -1,5 +1,4 @@
 import CacheSimulation
-import Foundation
 import StoreInspection
 import TerminalKit
 
@@ -65,12 +64,9 @@ enum AdviseView {
         _ advice: ArchiveAdvice, _ state: AdviseState, _ look: Look, columns: Int
     ) -> CurveGraph {
         let limits = advice.limits
-        let scaled = limits.map { log2(Double(max(1, $0))) }
-        let (first, last) = (scaled.first ?? 0, scaled.last ?? 0)
-        let positions = scaled.map { last > first ? ($0 - first) / (last - first) : 0 }
         let shown = ArchiveAdvice.policies.filter { policy in advice.points.contains { $0.policy == policy } }
         var graph = CurveGraph(
-            title: [], positions: positions, labels: limits.map { Figures.bytes(UInt64(clamping: $0)) },
+            title: [], limits: limits, labels: limits.map { Figures.bytes(UInt64(clamping: $0)) },
             curves: shown.map { policy in
                 CurveGraph.Curve(
                     policy.letter, role: role(policy),
