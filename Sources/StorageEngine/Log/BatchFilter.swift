@@ -58,8 +58,6 @@ struct BatchFilter {
     /// The range without frames (other than `void`) directly before the next frame.
     private var precedingGap: (range: Range<Int>, gap: Gap)?
     private(set) var dropped: [DroppedBatch] = []
-    /// Damaged frames within a batch that name no batch or another one, and the first frame of their batch.
-    private(set) var misplaced: [Location: Location] = [:]
 
     /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
     init(kind: ArchiveKind, copiesFrames: Bool = false) {
@@ -141,10 +139,7 @@ struct BatchFilter {
         guard !isLog, gap == .damaged else { return }
         _ = try segment.visitDamaged(in: range) { (frame, location) throws(StorageError) in
             // Keeps the order: the frame follows those of an open batch.
-            guard let batch = open else { return try emit(frame, location) }
-            if location.offset < batch.end ?? 0, BatchPart(of: frame)?.first != batch.first {
-                misplaced[location] = batch.first
-            }
+            guard open != nil else { return try emit(frame, location) }
             let copy = copiesFrames ? FrameCopy(frame) : nil
             open?.frames.append((copy?.frame ?? frame, location, copy))
         }

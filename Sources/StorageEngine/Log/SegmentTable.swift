@@ -116,12 +116,19 @@ struct ChangingSegment {
         return frame.bytes
     }
 
-    /// Changes the batch that a frame names; its checksum is wrong until its kind is set. Returns `false` if it names none.
-    func setBatch(_ first: Location, at offset: Int) -> Bool {
-        guard let frame = view.frame(at: offset), frame.isInBatch,
-            let part = frame.part(.batch, least: BatchPart.bytes)?.baseAddress
-        else { return false }
-        UnsafeMutableRawPointer(mutating: part).storeBytes(of: first.raw, as: UInt64.self)
+    /// Makes a frame part of a batch or, with `nil`, of none; its checksum is wrong until its kind is set. Returns `false` if its
+    /// extension is too short.
+    func setBatch(_ first: Location?, at offset: Int) -> Bool {
+        guard let frame = view.frame(at: offset) else { return false }
+        let base = view.base + offset
+        base.storeBytes(
+            of: first == nil ? 0 : Frame.batchFlag, toByteOffset: Frame.flagsOffset, as: UInt8.self)
+        guard let first else { return true }
+        guard frame.extensionBytes >= FrameExtension.partBytes(BatchPart.bytes) else { return false }
+        let bytes = UnsafeMutableRawBufferPointer(
+            start: base + Frame.headerBytes, count: frame.extensionBytes)
+        var writer = ExtensionWriter(bytes)
+        BatchPart(first: first, previous: .none).write(to: &writer)
         return true
     }
 

@@ -128,8 +128,17 @@ extension ArchiveRepair {
         func setKind(_ kind: FrameKind?, _ location: Location) {
             removals[location.segment, default: [:]][location.offset] = kind
         }
+        var (damaged, batches): ([Location], [Location: Location]) = ([], [:])
         func note(_ frame: Frame, _ location: Location) {
-            if frame.isDamaged { return setKind(kind == .cache ? frame.kind : .void, location) }
+            if frame.isDamaged {
+                damaged.append(location)
+                return setKind(kind == .cache ? frame.kind : .void, location)
+            }
+            if !damaged.isEmpty {
+                let first = BatchPart(of: frame)?.first ?? .last
+                for place in damaged where first <= place { batches[place] = first }
+                damaged = []
+            }
             guard kind == .collection, !removals.isEmpty else { return }
             let group = RemovalNote(of: frame)?.group ?? 0
             for place in frame.evictions where removals[place.segment]?[place.offset] == .void {
@@ -147,7 +156,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog(note)
-        misplaced = reader.filter.misplaced
+        self.batches = batches
         // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
         let dropped = evidence?.unknown(of: reader.filter.dropped) ?? reader.filter.dropped
         return (dropped, removals, endsDamaged || cut != nil && dropped.last?.first != cut)
@@ -266,12 +275,9 @@ extension ArchiveRepair {
     ) -> Bool {
         var (offset, isVoid) = (range.lowerBound, true)
         while offset < range.upperBound, var kind = kinds[offset] {
-            // Intact frames of a batch don't count behind a frame that isn't in it.
-            if let first = misplaced[Location(segment: number, offset: offset)],
-                !segment.setBatch(first, at: offset)
-            {
-                kind = .void
-            }
+            let place = Location(segment: number, offset: offset)
+            // Intact frames of a batch count only behind frames of the batch.
+            if batches[place] == place || !segment.setBatch(batches[place], at: offset) { kind = .void }
             offset += segment.setKind(kind, at: offset)
             isVoid = isVoid && kind == .void
         }

@@ -12,8 +12,8 @@ struct ArchiveRepair {
     private var found = CheckReport()
     /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
-    /// Damaged frames of a batch that don't name it (``BatchFilter/misplaced``).
-    var misplaced: [Location: Location] = [:]
+    /// Damaged frames that have intact frames of their batch behind them, and its first frame.
+    var batches: [Location: Location] = [:]
 
     static func run(
         on folder: FileDescriptor, name: String, options: StoreOptions,
