@@ -121,4 +121,14 @@ struct AdviseTests {
         try Vellum.run(["advise", "-s", store, "Free", "--unit", "entries"]).expect(2, errors: "bytes")
         try Vellum.run(["advise", "--trace", "-", "--export-trace", "x"]).expect(2, errors: "--export-trace")
     }
+
+    @Test("an archive whose requests can't be recorded is an error that names the obstacle")
+    func unusableTrace() throws {
+        let store = try cache(reads: 5)
+        let path = store + "/City.archive/requests"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let result = try Vellum.run(["advise", "-s", store, "City"])
+        #expect(result.status != 0 && result.errors.contains(path), "\(result)")
+    }
 }

@@ -44,6 +44,16 @@ struct DoctorTests {
         #expect(language.advice?.contains("LC_ALL=C.UTF-8") == true)
     }
 
+    @Test("says that requests are not recorded, and how to change that")
+    func unusableTrace() throws {
+        let path = store.path + "/A.archive/requests"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let found = try finding("\(store.path): A")
+        #expect(found.state == "note" && found.finding.contains(path), "\(found)")
+        #expect(found.advice?.contains("check --repair") == true, "\(found)")
+    }
+
     @Test func reportsTerminal() throws {
         let pipe = try finding("terminal")
         #expect(pipe.state == "note" && pipe.finding.contains("standard output isn't a terminal"), "\(pipe)")

@@ -32,6 +32,11 @@ extension Archive {
         try RequestTraceReader(engine()).samples(from: first)
     }
 
+    /// What is in the place of the request trace and isn't used, and the effect; `nil`: nothing.
+    package func requestsProblem() throws(StorageError) -> String? {
+        try NameConflict.ofTrace(in: engine().folder).first.map { $0.description + "; " + $0.effect }
+    }
+
     /// Key and owner of the live entry with the tag of a sample; `nil` without one. Costs a look-up.
     package func entry(ofTag tag: UInt32) throws(StorageError) -> (key: String, owner: String?)? {
         try RequestTraceReader(engine()).entry(ofTag: tag)

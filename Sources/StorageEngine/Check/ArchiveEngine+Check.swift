@@ -317,7 +317,7 @@ private struct CheckPass {
     mutating func readLog(_ progress: (Double) -> Void) throws(StorageError) {
         defer { findings.hasLog = true }
         for conflict in try NameConflict.all(in: engine.folder) {
-            add(ofLog: conflict.description + "; the archive can't be opened for writing")
+            add(ofLog: conflict.description + "; " + conflict.effect)
         }
         // Anything else in the place of the index is reported above.
         if let file = try? engine.folder.file(named: ArchiveFile.index, writable: false),

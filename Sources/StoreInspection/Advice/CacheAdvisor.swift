@@ -62,7 +62,12 @@ package struct CacheAdvisor: Sendable {
     }
 
     private static func read(_ archive: Archive, from first: UInt64?) throws(SourceError) -> RequestSamples? {
-        try SourceError.translating { () throws(StorageError) in try archive.requestSamples(from: first) }
+        let (samples, problem) = try SourceError.translating { () throws(StorageError) in
+            let samples = try archive.requestSamples(from: first)
+            return (samples, samples == nil ? try archive.requestsProblem() : nil)
+        }
+        if let problem { throw SourceError(problem) }
+        return samples
     }
 }
 

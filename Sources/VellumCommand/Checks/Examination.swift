@@ -147,6 +147,9 @@ enum Examination {
                 if let problem = try archive.problem(withSegments: true) {
                     return Finding(.wrong, subject, problem, advice: repair(store.path))
                 }
+                if let problem = try archive.requestsProblem() {
+                    return Finding(.note, subject, problem, advice: repair(store.path))
+                }
                 let status = try archive.status()
                 let open = status.attachedProcesses
                 let users = open == 0 ? "" : ", open in \(Figures.count(open, "process", "processes"))"

@@ -73,6 +73,56 @@ import Testing
     }
 
     @Test(
+        "an archive whose request trace is unusable stays usable, and a repair makes it record again",
+        arguments: ["requests", "requests.new"], ["folder", "link", "pipe", "writable"])
+    func unusableTrace(file: String, what: String) throws {
+        let archive = try folder.archive(creating: .cache())
+        try archive.put([1], forKey: "a")
+        archive.close()
+        let path = folder.archivePath("A", file)
+        try? FileManager.default.removeItem(atPath: folder.archivePath("A", "requests"))
+        switch what {
+        case "folder":
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "link":
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path)
+        case "pipe": try #require(mkfifo(path, 0o600) == 0)
+        default:
+            try Data([1]).write(to: URL(fileURLWithPath: path))
+            try #require(chmod(path, 0o666) == 0)
+        }
+        let isFolder = what == "folder"
+        try folder.withArchive(mode: .readOnly) { archive in
+            let report = try archive.check()
+            #expect(report.problems.count == 1 && report.problems[0].contains(path), "\(report)")
+            #expect(!report.problems[0].contains("can't be opened"), "\(report)")
+            let problem = try archive.requestsProblem()
+            #expect(problem == report.problems[0])
+            #expect(problem?.contains("not recorded") == isFolder)
+            #expect(try archive.requestSamples() == nil)
+        }
+        for repairs in [false, true] {
+            if repairs { #expect(try folder.repair().damaged == (isFolder ? 1 : 0)) }
+            let isUsable = repairs || !isFolder
+            try folder.withArchive { archive in
+                _ = try archive.access("a")
+                #expect(try (archive.requestSamples()?.requests.isEmpty == false) == isUsable)
+                #expect(try (archive.requestsProblem() == nil) == isUsable)
+                #expect(try archive.check().clean == isUsable)
+            }
+        }
+    }
+
+    @Test("a repair renames a request trace that others may write") func writableTrace() throws {
+        try folder.archive(creating: .cache()).close()
+        let path = folder.archivePath("A", "requests")
+        try #require(chmod(path, 0o666) == 0)
+        #expect(try folder.repair().damaged == 1)
+        #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+        #expect(try folder.check().clean)
+    }
+
+    @Test(
         "reports files with names like segments",
         arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
     func namesLikeSegments(file: String) throws {
