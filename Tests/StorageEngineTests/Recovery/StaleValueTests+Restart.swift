@@ -79,6 +79,29 @@ extension StaleValueTests {
     }
 
     @Test(
+        "a clock that was ahead at closing prolongs expiry times by the lead, if at all",
+        arguments: [(0, 4), (1, 5), (3, 4)] as [(Int64, Double)])
+    func clockAheadAtClosing(lead: Int64, hoursLeft: Double) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try folder.archive(creating: .cache())
+            try archive.put([1], forKey: "key", attributes: .expiring(.seconds(6 * 3600)))
+            try archive.put(Self.new, forKey: "damaged")
+            try archive.synchronize()
+            hand.setWallClock(by: lead * 3_600_000_000)
+            archive.close()
+            try folder.makeIndexOfAnotherBoot()
+            hand.setWallClock(by: (2 - lead) * 3_600_000_000)
+            try flip(segment, at: last("new value"))
+            let repaired = try repaired()
+            defer { repaired.close() }
+            let expires = try #require(try repaired.metadata("key")?.expires)
+            let left = Double(expires.microseconds - Timestamp.now().microseconds) / 3_600_000_000
+            #expect(abs(left - hoursLeft) < 0.01, "\(left)")
+        }
+    }
+
+    @Test(
         "without the clocks of its closing, an index is no evidence of entries, and a repair asks first",
         arguments: [ArchiveKind.cache, .collection], [(-3, false), (-3, true), (3, false)] as [(Int64, Bool)])
     func unknownExpiry(kind: ArchiveKind, clock: (hours: Int64, opens: Bool)) throws {
