@@ -30,6 +30,8 @@ extension ArchiveRepair {
                 log, number, isNewest: number == numbers.last,
                 shouldContinue: number != numbers.last || endsDamaged,
                 without: dropped.filter { $0.first.segment == number }, removals: removals[number] ?? [:])
+            // A segment is long only for a large first frame, which may have been cut off and cleared.
+            try giveOwnLength(log, number)
         }
         try fillGaps(log, from: oldest)
     }

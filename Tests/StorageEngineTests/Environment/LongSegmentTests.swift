@@ -22,6 +22,26 @@ import Testing
         }
     }
 
+    @Test("a repair shortens the file of a large entry that was cut at a multiple of 64 MiB") func cut()
+        throws
+    {
+        let archive = try folder.archive("B", creating: .collection)
+        try archive.put([1], forKey: "before")
+        try archive.put([7] + repeated(0, 140 << 20) + [7], forKey: "large")
+        try archive.put([2], forKey: "after")
+        archive.close()
+        let name = try folder.segments("B")[1]
+        #expect(truncate(folder.archivePath("B", name), 128 << 20) == 0)
+        #expect(try !folder.check("B").clean)
+        try folder.repair("B")
+        for rebuilds in [false, true] {
+            let repaired = try rebuilds ? folder.rebuilt("B") : folder.archive("B")
+            defer { repaired.close() }
+            #expect(try repaired.check().problems == [])
+            #expect(try Set(repaired.entries().keys) == ["before", "after"])
+        }
+    }
+
     @Test("reports an overlong segment and keeps all entries", arguments: [0, 1, -1], [false, true])
     func longSegment(place: Int, rebuilding: Bool) throws {
         try #require(segments.count > 3)
