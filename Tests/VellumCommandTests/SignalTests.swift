@@ -107,6 +107,36 @@ struct SignalTests {
         return false
     }
 
+    #if os(Linux)
+    /// Whether the command collects signals.
+    private func collectsSignals(_ command: Spawned) -> Bool {
+        let status = (try? String(contentsOfFile: "/proc/\(command.pid)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+        let caught = line.flatMap { UInt64($0.split(separator: "\t")[1], radix: 16) } ?? 0
+        return caught >> UInt64(SIGTERM - 1) & 1 == 1
+    }
+
+    @Test("a signal ends the wait for the other end of a pipe", arguments: signals + [(SIGINT, 130)])
+    func waitForPipe(signal: Int32, status: Int32) async throws {
+        try store.done("put", "A", "a", input: "1")
+        let pipe = store.folder / "pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for arguments in [
+            ["export", "A", pipe], ["query", "A", "count", "--output", pipe], ["dump", pipe],
+            ["import", "A", pipe, "--format", "ndjson", "--key", "id"],
+        ] {
+            let waiting = try Spawned(["--store", store.path] + arguments)
+            try await waiting.until("signals") { collectsSignals(waiting) }
+            // The first may come before the wait.
+            try await waiting.until("end") {
+                waiting.signal(signal)
+                return waiting.hasEnded
+            }
+            #expect(try await waiting.finish() == status, "\(arguments): \(waiting.errors)")
+        }
+    }
+    #endif
+
     /// A blocked writer may need a second signal.
     @Test(arguments: signals)
     func blockedWriterEnds(signal: Int32, status: Int32) async throws {

@@ -25,7 +25,10 @@ final class InputBuffer {
         } else {
             name = path
             descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw CommandFailure(path, errno: errno, status: .usage) }
+            let code = errno
+            // A signal ends the wait for the writer of a pipe.
+            if descriptor < 0 { try Interruption.check() }
+            guard descriptor >= 0 else { throw CommandFailure(path, errno: code, status: .usage) }
         }
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0

@@ -23,6 +23,8 @@ extension WholeFile {
         do throws(SourceError) {
             whole = try WholeFile(at: path, replaces: isThere || force, waits: true)
         } catch {
+            // A signal ends the wait for the reader of a pipe.
+            try Interruption.check()
             throw CommandFailure(error.description, status: .usage)
         }
         guard isThere, !force else { return whole }
