@@ -83,6 +83,12 @@ final class Served {
     /// For a user with the password `word`.
     func changes(as user: String) throws -> ServerChanges { changes(at: try address(as: user)) }
 
+    /// - Parameter user: a user with the password `word`; nil: the default one.
+    func source(as user: String?) throws -> ServerSource {
+        ServerSource(
+            try user.map(address(as:)) ?? address, remembers: EngineSource(), undoFolder: folder)
+    }
+
     func source() -> ServerSource { ServerSource(address, remembers: EngineSource(), undoFolder: folder) }
 
     // MARK: What it has and does

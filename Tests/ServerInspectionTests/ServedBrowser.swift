@@ -10,7 +10,8 @@ extension Served {
     ///
     /// - Parameter edit: called with the text in the editor; returns the saved one.
     func browser(
-        _ keys: String = "", isReadOnly: Bool = false, size: Size = Size(columns: 130, rows: 32),
+        _ keys: String = "", as user: String? = nil, isReadOnly: Bool = false,
+        size: Size = Size(columns: 130, rows: 32),
         edit: @escaping @Sendable (String) -> String = { $0 },
         clock: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws -> HeadlessBrowser {
@@ -20,7 +21,7 @@ extension Served {
             Model(
                 size: size, look: Look(theme: Theme(.dark, depth: .mono)), store: address.description,
                 isReadOnly: isReadOnly, now: .now(), surroundings: surroundings),
-            source: source(), clock: clock,
+            source: try source(as: user), clock: clock,
             programs: { program in
                 let path = program.arguments[0]
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {

@@ -312,6 +312,21 @@ struct ServerCommandTests {
         #expect(try machine.client.command("EXISTS", "page").number == 1)
     }
 
+    @Test("keys without rights are counted, and have neither sizes nor groups")
+    func keysWithoutRights() async throws {
+        let machine = try await Machine()
+        try machine.client.command("ACL", "SETUSER", "half", "on", ">word", "~user:*", "+@all")
+        let url = "valkey://half:word@127.0.0.1:\(machine.server.port)"
+        let groups = try machine.run("groups", "db0", "--json", store: url).expect(3, errors: "2 keys")
+        #expect(try groups.lines.map { try JSON.object($0)["group"] as? String } == ["user:"])
+        let types = try machine.run("groups", "db0", "--by", "@type", "--json", store: url).expect(3)
+        #expect(types.lines.count == 2)
+        let keys = try machine.run("keys", "db0", "--json", store: url).expect(3, errors: "2 keys")
+        let sizes = try keys.lines.map { try JSON.object($0)["size"] }
+        #expect(sizes.count { $0 as? Int == nil } == 2 && sizes.count == 5)
+        try machine.run("keys", "db0", "--prefix", "user:", store: url).expect(0)
+    }
+
     @Test func printsStatistics() async throws {
         let machine = try await Machine()
         let stats = try JSON.object(try machine.run("stats", "--json").text)

@@ -31,6 +31,8 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var type: String?
     /// How a server stores the value, such as `listpack`; nil in a store.
     public var layout: String?
+    /// Metadata of a server's key that the user has no right to read; empty in a store.
+    public var unknown: Set<QueryMetadata> = []
     /// ``QueryCursor/spellsKeys`` of the source.
     var isKeySpelled = false
 
@@ -54,6 +56,7 @@ extension EntryFacts {
         sequence = entry.sequence
         type = entry.type
         layout = entry.layout
+        unknown = entry.unknown
     }
 }
 
@@ -65,6 +68,8 @@ struct KeptRow {
     var document: [UInt8]?
     /// Whether `document` is an array of columns instead of the value.
     var hasColumns: Bool
+    /// Whether the entry is counted as unreadable.
+    var isDamageNoted = false
 
     var bytes: Int { (document?.count ?? 0) + (facts?.key.utf8.count ?? 0) + 256 }
 }
@@ -82,14 +87,6 @@ extension QueryMetadata {
         case .key, .created, .age, .owner, .encoding: true
         case .size, .accessed, .idle, .ttl, .expires, .hits, .tier, .rank, .type: false
         }
-    }
-
-    /// The displayed type of a server's key of which only the key is known: the user has no rights to it, or this server doesn't serve it.
-    package static let hiddenType = "no access"
-
-    /// Whether it is known of an entry of this type.
-    func isKnown(ofType type: String?) -> Bool {
-        type != QueryMetadata.hiddenType || self == .key
     }
 
     func item(of entry: some QueryEntry, now: Timestamp) -> StoredItem {

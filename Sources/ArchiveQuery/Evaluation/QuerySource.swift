@@ -46,6 +46,8 @@ public protocol QueryEntry {
     var type: String? { get }
     /// How a server stores the value, such as `listpack`; nil in a store.
     var layout: String? { get }
+    /// Metadata of a server's key that the user has no right to read; empty in a store.
+    var unknown: Set<QueryMetadata> { get }
 }
 
 extension QueryEntry {
@@ -53,6 +55,8 @@ extension QueryEntry {
     public var type: String? { nil }
     /// Nil in a store.
     public var layout: String? { nil }
+    /// Empty in a store.
+    public var unknown: Set<QueryMetadata> { [] }
 }
 
 /// A cursor over entries. Not thread-safe. The metadata of an entry are available until the next ``advance()``; its key,

@@ -61,7 +61,9 @@ extension RowReader {
             case .value: document = try self.document().flatMap { try? copy($0) }
             case .properties(let names): document = try properties(names)
             }
-            return KeptRow(facts: try entryFacts(), document: document, hasColumns: hasColumns)
+            return KeptRow(
+                facts: try entryFacts(), document: document, hasColumns: hasColumns,
+                isDamageNoted: isDamageNoted)
         } ?? nil
     }
 

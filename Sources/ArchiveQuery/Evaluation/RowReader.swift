@@ -43,7 +43,7 @@ final class RowReader {
     var countsFailures = true
     /// Unreadable values that fail their checksum.
     private(set) var damaged = 0
-    private var isDamageNoted = false
+    private(set) var isDamageNoted = false
     /// Entries whose values are only in the memory of another process.
     private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
@@ -105,6 +105,7 @@ final class RowReader {
         isEntry = false
         serial &+= 1
         facts = row.facts
+        isDamageNoted = row.isDamageNoted
         guard let document = row.document else {
             (content, state) = (nil, .unreadable)
             return try body()
@@ -524,14 +525,17 @@ final class RowReader {
 
     private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
         guard isEntry else {
-            guard let facts, metadata.isKnown(ofType: facts.type) else { return .absent }
+            guard let facts else { return .absent }
+            if facts.unknown.contains(metadata) {
+                noteDamage()
+                throw .damaged
+            }
             return metadata.item(of: facts, now: now)
         }
         if metadata == .key { return .key(.bytes(try key())) }
         if metadata.isInFrame { try check(try reading()) }
-        if !metadata.isKnown(ofType: source.type) {
-            // Counts it like an unreadable value.
-            if state == .unread { try load() }
+        if source.unknown.contains(metadata) {
+            noteDamage()
             throw .damaged
         }
         return metadata.item(of: source, now: now)

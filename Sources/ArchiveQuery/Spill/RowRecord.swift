@@ -14,6 +14,7 @@ struct RowRecord {
     fileprivate mutating func code(_ coder: inout RecordCoder) {
         coder.code(trivial: &tie)
         coder.code(trivial: &row.hasColumns)
+        coder.code(trivial: &row.isDamageNoted)
         coder.code(&row.document)
         var hasFacts = row.facts != nil
         coder.code(trivial: &hasFacts)
@@ -84,5 +85,9 @@ private struct RecordCoder {
         code(trivial: &facts.sequence)
         code(&facts.type)
         code(&facts.layout)
+        var unknown: String? = facts.unknown.map(\.rawValue).joined(separator: " ")
+        code(&unknown)
+        let names = unknown?.split(separator: " ") ?? []
+        facts.unknown = Set(names.compactMap { QueryMetadata(rawValue: String($0)) })
     }
 }

@@ -47,6 +47,8 @@ package struct Arrangement: Sendable {
         package var remarks: [String] = []
         /// Entries for which the condition could not be evaluated.
         package var undecided = 0
+        /// Rows with metadata that the user has no right to read.
+        var unknown = 0
     }
 }
 
@@ -118,6 +120,8 @@ package struct ListedRows: Sendable {
     package var range = 0..<0
     package var entries: [Int: EntryMetadata] = [:]
     package var problems: [Int: String] = [:]
+    /// Metadata that the user has no right to read.
+    var unknown: [Int: Set<QueryMetadata>] = [:]
     /// Keys of removed entries that are still shown.
     package var vanished: Set<ExactText> = []
     /// Cells of ``properties`` for each row.
@@ -130,7 +134,10 @@ package struct ListedRows: Sendable {
     }
 
     mutating func update(_ newer: ListedRows) {
-        for row in newer.range { (entries[row], cells[row]) = (newer.entries[row], newer.cells[row]) }
+        for row in newer.range {
+            (entries[row], cells[row]) = (newer.entries[row], newer.cells[row])
+            unknown[row] = newer.unknown[row]
+        }
         made = newer.made
     }
 }

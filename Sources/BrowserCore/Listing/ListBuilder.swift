@@ -181,6 +181,9 @@ package struct ListBuilder {
             bytes = 0
             for row in 0..<rows.count { bytes += listing.figures(at: rows.index(atRow: row)).size }
         }
+        unread.unknown =
+            listing.isByRecency || !listing.knowsFigures
+            ? 0 : (0..<rows.count).count { !listing.unknown(at: rows.index(atRow: $0)).isEmpty }
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
             condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,

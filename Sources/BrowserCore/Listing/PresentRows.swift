@@ -58,14 +58,21 @@ struct PresentRows: Sendable {
     }
 
     private mutating func look(_ row: Int) -> Bool {
+        read(row)
+        if rows.entries[row] != nil || rows.problems[row] != nil { return true }
+        removed.append(row)
+        return false
+    }
+
+    private mutating func read(_ row: Int) {
+        let index = arrangement.rows.index(atRow: row)
         do throws(SourceError) {
-            rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
-            if rows.entries[row] == nil { removed.append(row) }
-            return rows.entries[row] != nil
+            rows.entries[row] = try arrangement.listing.entry(at: index)
         } catch {
             rows.problems[row] = error.description
-            return true
         }
+        let unknown = arrangement.listing.unknown(at: index)
+        rows.unknown[row] = unknown.isEmpty ? nil : unknown
     }
 
     private mutating func replaceRemoved(_ range: Range<Int>, while goesOn: () -> Bool) {
@@ -84,6 +91,7 @@ struct PresentRows: Sendable {
         rows = ListedRows(range: row(first)..<row(last), vanished: old.vanished)
         for (old, entry) in old.entries { rows.entries[row(old)] = entry }
         for (old, problem) in old.problems { rows.problems[row(old)] = problem }
+        for (old, unknown) in old.unknown { rows.unknown[row(old)] = unknown }
         guard isOutdated else { return }
         // Otherwise the other rows in view would be requested again at once, through the whole list.
         let read = rows.range

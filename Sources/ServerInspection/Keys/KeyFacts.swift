@@ -10,8 +10,8 @@ package struct KeyFacts: Sendable, Hashable {
     /// Returns a reported size in bytes, at most 2^40, so that sums don't overflow.
     static func size(_ reported: Int64?) -> Int { Int(clamping: min(max(0, reported ?? 0), 1 << 40)) }
 
-    /// The type of a key that the user has no rights to, or that this server of a cluster doesn't serve.
-    static let forbidden = QueryMetadata.hiddenType
+    /// The displayed type of a key that the user has no rights to, or that this server of a cluster doesn't serve.
+    static let forbidden = "no access"
     static let objection = "no permission to read this key, or this server doesn't serve it"
 
     /// The server's encoding: `listpack`, `hashtable` … Nil: unknown.
@@ -23,6 +23,8 @@ package struct KeyFacts: Sendable, Hashable {
     package var used: Timestamp?
     /// The access frequency on the server's scale of 0 to 255; nil on a server that records times.
     package var frequency: UInt8?
+    /// Metadata that the user has no right to read.
+    package var unknown: Set<QueryMetadata> = []
 
     /// The facts as an entry's metadata, without creation time and hits.
     package func metadata(of key: [UInt8], at now: Timestamp) -> EntryMetadata {
@@ -40,14 +42,22 @@ package struct KeyFacts: Sendable, Hashable {
         hasher.combine(type)
         hasher.combine(layout)
         hasher.combine(memory)
+        hasher.combine(unknown)
         return UInt64(bitPattern: Int64(hasher.finalize())) | 1
     }
 }
 
 extension ServerConnection {
+    private static func isForbidden(_ refusal: String) -> Bool {
+        refusal.hasPrefix("NOPERM") || concernsKeys(refusal)
+    }
+
     /// Returns the facts of keys, in their order; nil for an absent key. Sends five commands a key at once, which change no idle time.
     package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
         let countsUses = try traits().countsUses
+        let reported: [Set<QueryMetadata>] = [
+            [.type], [.encoding], [.size], [.ttl, .expires], countsUses ? [.hits] : [.idle, .accessed],
+        ]
         let commands = keys.map { key in
             [
                 RESPCommand("TYPE") + key, RESPCommand("OBJECT", "ENCODING") + key,
@@ -59,18 +69,20 @@ extension ServerConnection {
         let now = Timestamp.now()
         return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
             let replies = Array(all[place * 5..<place * 5 + 5])
-            if let message = replies[0].error,
-                message.hasPrefix("NOPERM") || ServerConnection.concernsKeys(message)
-            {
-                return KeyFacts(type: KeyFacts.forbidden, memory: 0)
-            }
             // Another client may delete the key between two commands. Other errors must not become figures of 0.
-            try accept(replies, to: commands) { $0.contains("no such key") }
-            let (type, left, uses) = (replies[0].shownText, replies[3].number ?? -1, replies[4].number)
-            guard !type.isEmpty, type != "none" else { return nil }
+            try accept(replies, to: commands) {
+                $0.contains("no such key") || ServerConnection.isForbidden($0)
+            }
+            let unknown = zip(replies, reported).reduce(into: Set<QueryMetadata>()) {
+                if let message = $1.0.error, ServerConnection.isForbidden(message) { $0.formUnion($1.1) }
+            }
+            let type = unknown.contains(.type) ? KeyFacts.forbidden : replies[0].shownText
+            let (left, uses) = (replies[3].number ?? -1, replies[4].number)
+            guard !type.isEmpty, type != "none", left != -2 else { return nil }
             var facts = KeyFacts(
                 type: type, layout: replies[1].text, memory: KeyFacts.size(replies[2].number),
                 expires: left < 0 ? nil : now.adding(milliseconds: left))
+            facts.unknown = unknown
             if countsUses {
                 facts.frequency = uses.map { UInt8(clamping: $0) }
             } else {

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 
 /// Facts of a listing's keys in little memory, with the time of the read that added them.
@@ -13,7 +14,7 @@ package struct CachedFacts: Sendable {
     }
 
     private var rows: [Row?] = []
-    private var types: [(type: String, layout: String?)] = []
+    private var types: [(type: String, layout: String?, unknown: Set<QueryMetadata>)] = []
     /// The end of each read, by its number.
     private var ends: [Timestamp] = []
     private(set) var total: UInt64 = 0
@@ -28,7 +29,7 @@ package struct CachedFacts: Sendable {
     func knows(_ index: Int) -> Bool { index < rows.count && rows[index] != nil }
 
     package mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
-        let type = (facts?.type ?? "", facts?.layout)
+        let type = (facts?.type ?? "", facts?.layout, facts?.unknown ?? [])
         let known = types.firstIndex { $0 == type }
         if known == nil, types.count <= UInt8.max { types.append(type) }
         let size = UInt64(clamping: facts?.memory ?? 0)
@@ -54,6 +55,6 @@ package struct CachedFacts: Sendable {
         let type = types[Int(row.type)]
         return KeyFacts(
             type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
-            used: row.used, frequency: row.hits)
+            used: row.used, frequency: row.hits, unknown: type.unknown)
     }
 }

@@ -132,9 +132,14 @@ package final class ServerListing: EntryListing {
     package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
-        // The facts of a visible row may be newer.
-        (scan.facts.withLock { $0.recent[index] ?? nil } ?? known(at: index))
-            .flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
+        latest(at: index).flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
+    }
+
+    package func unknown(at index: Int) -> Set<QueryMetadata> { latest(at: index)?.unknown ?? [] }
+
+    /// The facts of a visible row may be newer than the cached ones.
+    private func latest(at index: Int) -> KeyFacts? {
+        scan.facts.withLock { $0.recent[index] ?? nil } ?? known(at: index)
     }
 
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {

@@ -115,6 +115,8 @@ final class ServerCursor: QueryCursor {
     private var reading: QueryCursorReading?
     private var rereads = 0
     private var damage = ""
+    /// The first key with unknown metadata.
+    private var firstUnknown: String?
     /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
 
@@ -219,7 +221,9 @@ final class ServerCursor: QueryCursor {
     }
 
     func damageWarning(_ count: Int) -> String {
-        "\(Figures.count(count, "key", "keys")) could not be read; first \(damage)"
+        let hidden = firstUnknown.map { "\(TerminalSafe.quoted($0)): \(KeyFacts.objection)" }
+        return
+            "\(Figures.count(count, "key", "keys")) could not be read; first \(damage.isEmpty ? hidden ?? "" : damage)"
     }
 
     /// Without a scan, the key may be absent.
@@ -254,4 +258,10 @@ final class ServerCursor: QueryCursor {
     var sequence: UInt64 { 0 }
     var type: String? { details?.type }
     var layout: String? { details?.layout }
+
+    var unknown: Set<QueryMetadata> {
+        guard let unknown = details?.unknown, !unknown.isEmpty else { return [] }
+        firstUnknown = firstUnknown ?? key
+        return unknown
+    }
 }

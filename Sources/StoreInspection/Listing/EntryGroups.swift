@@ -69,6 +69,8 @@ package struct EntryGroups: Sendable {
     package private(set) var bytes: UInt64 = 0
     package private(set) var entries = 0
     package private(set) var unreadable = 0
+    /// Number of a server's keys without a permission to read their size, which are left out.
+    package private(set) var unmeasured = 0
     /// Remarks on values that the property's calculation fails for, one line each.
     package private(set) var remarks: [String] = []
     /// Entries of groups beyond ``most``. The largest groups are kept, alternately by entries and by bytes; of equal ones the
@@ -122,7 +124,8 @@ package struct EntryGroups: Sendable {
     ) throws(Stop) -> Bool {
         var numbers: [Identity: Int32] = [:]
         var bytesOfNames = 0
-        (groups, entries, bytes, ungrouped, unreadable) = ([], 0, 0, 0, 0)
+        (groups, entries, bytes, ungrouped) = ([], 0, 0, 0)
+        (unreadable, unmeasured) = (0, 0)
         if case .prefix = grouping { unreadable = rows.keys?.unreadable ?? 0 }
         let probe = rows.probe
         members = Array(repeating: -1, count: listing.count)
@@ -181,9 +184,9 @@ package struct EntryGroups: Sendable {
     private mutating func identity(of index: Int, _ keys: KeyIndex?, _ probe: ListingProbe?) -> Identity? {
         switch grouping {
         case .prefix(let below, let separator):
-            guard let key = keys?.key(at: index), !key.isEmpty, key.starts(with: below.utf8) else {
-                return nil
-            }
+            guard let key = keys?.key(at: index), !key.isEmpty, key.starts(with: below.utf8),
+                isMeasured(index)
+            else { return nil }
             guard let end = key.dropFirst(below.utf8.count).firstIndex(of: separator) else {
                 return .known(.last(below: ExactText(below), separator: separator))
             }
@@ -207,8 +210,22 @@ package struct EntryGroups: Sendable {
                 unreadable += 1
                 return nil
             }
-        case .property: return probe?.groupKey(0, at: index).map(Identity.value)
+        case .property: return isMeasured(index) ? probe?.groupKey(0, at: index).map(Identity.value) : nil
         }
+    }
+
+    /// Whether an entry's size is known. Counts one without a permission to read it, but no removed one.
+    private mutating func isMeasured(_ index: Int) -> Bool {
+        if listing.wasPresent(at: index) == false { return false }
+        guard listing.unknown(at: index).contains(.size) else { return true }
+        unmeasured += 1
+        return false
+    }
+
+    /// A warning about the entries that are left out; nil: none.
+    package var omission: String? {
+        unmeasured == 0
+            ? nil : "\(Figures.count(unmeasured, "key", "keys")) could not be measured: no permission"
     }
 
     /// The groups' indices sorted by a column, equal ones by name.

@@ -43,6 +43,9 @@ package protocol EntryListing: Sendable {
     /// A server's type and encoding of the value; nil in a store and if not requested.
     func traits(at index: Int) -> (type: String, layout: String?)?
 
+    /// Metadata of a server's key that the user has no right to read; empty if not requested.
+    func unknown(at index: Int) -> Set<QueryMetadata>
+
     var isByRecency: Bool { get }
 
     /// Whether the list was limited because there are too many entries.
@@ -70,6 +73,7 @@ package protocol EntryListing: Sendable {
 
 extension EntryListing {
     package func traits(at index: Int) -> (type: String, layout: String?)? { nil }
+    package func unknown(at index: Int) -> Set<QueryMetadata> { [] }
     package var isByRecency: Bool { true }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }

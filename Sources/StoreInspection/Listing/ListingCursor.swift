@@ -94,6 +94,11 @@ final class ListingCursor: QueryCursor {
     var type: String? { traits?.type }
     var layout: String? { traits?.layout }
 
+    var unknown: Set<QueryMetadata> {
+        _ = details
+        return listing.unknown(at: index)
+    }
+
     private var traits: (type: String, layout: String?)? {
         _ = details
         return listing.traits(at: index)

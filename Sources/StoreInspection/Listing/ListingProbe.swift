@@ -6,6 +6,8 @@ package enum ValueCell: Sendable, Hashable {
     case absent
     /// The value is unreadable or only in the memory of another process.
     case unreadable
+    /// The user has no right to read it.
+    case noAccess
     /// The value is too long to be read for a row.
     case tooLong
 
@@ -87,8 +89,13 @@ package final class ListingProbe {
 
     package func cells(_ properties: [QueryProperty], at index: Int) -> [ValueCell] {
         let isLong = Int(listing.figures(at: index).size) > ValueCell.longestValue
+        let unknown = listing.unknown(at: index)
         return properties.enumerated().map { number, property in
-            if isLong, !property.isMetadata { .tooLong } else { shown(number, at: index) }
+            if isLong, !property.isMetadata { return .tooLong }
+            let isUnknown = unknown.contains {
+                $0 == .type && !property.isMetadata || property == .metadata($0)
+            }
+            return isUnknown ? .noAccess : shown(number, at: index)
         }
     }
 

@@ -32,6 +32,10 @@ struct GroupsCommand: ParsableCommand {
         }
 
         var defaultValueDescription: String { "prefix" }
+
+        var isOfMetadata: Bool {
+            if case .property(let property) = self { property.isMetadata } else { false }
+        }
     }
 
     @OptionGroup var reference: ArchiveReference
@@ -81,15 +85,22 @@ struct GroupsCommand: ParsableCommand {
                 throw ValidationError("keys of a server are grouped --by prefix, @type or a property")
             }
             Interruption.collect()
-            let listing = try ServerDatabase(server, named: reference.archive).listing()
+            let database = try ServerDatabase(server, named: reference.archive)
+            let listing = try database.listing()
             if case .property(let property) = by, let objection = try listing.objection(to: [property]) {
                 throw CommandFailure(objection, status: .usage)
             }
             return try print(listing) { groups in
-                guard groups.unreadable > 0 else { return }
-                throw CommandFailure(
-                    "\(Figures.count(groups.unreadable, "value", "values")) could not be read (before version 7.2 that would "
-                        + "count as an access to each key)", status: .storeFailure)
+                if let omission = groups.omission { Console.warn(omission) }
+                if groups.unreadable > 0 {
+                    let reason = try by.isOfMetadata ? "no permission" : database.objectionToReading()
+                    Console.warn(
+                        "\(Figures.count(groups.unreadable, "value", "values")) could not be read"
+                            + (reason.map { "; \($0)" } ?? ""))
+                }
+                if groups.unreadable + groups.unmeasured > 0 {
+                    throw CommandFailure(nil, status: .storeFailure)
+                }
             }
         }
         let archive = try reference.openEntries()

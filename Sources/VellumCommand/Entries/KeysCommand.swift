@@ -120,10 +120,12 @@ struct KeysCommand: ParsableCommand {
             }
         var printer = RowPrinter(ServerDatabase.columns, json: rows.layout)
         var left = limit ?? .max
+        var hidden = 0
         Interruption.collect()
         try database.visitKeys(matching: pattern, by: order, reverse: reverse) { key, facts in
             guard left > 0, !Interruption.isRequested else { return false }
             left -= 1
+            if !facts.unknown.isEmpty { hidden += 1 }
             try printer.print(ServerDatabase.cells(key, facts))
             return left > 0
         }
@@ -132,6 +134,10 @@ struct KeysCommand: ParsableCommand {
         if pattern != nil, left == limit ?? .max, limit != 0 {
             throw CommandFailure("\(reference.archive) has no key that matches", status: .nothing)
         }
+        guard hidden > 0 else { return }
+        throw CommandFailure(
+            "the metadata of \(Figures.count(hidden, "key", "keys")) is incomplete: no permission",
+            status: .storeFailure)
     }
 }
 

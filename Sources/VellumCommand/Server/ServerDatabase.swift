@@ -34,10 +34,14 @@ struct ServerDatabase {
     ]
 
     static func cells(_ key: String, _ facts: KeyFacts) -> [Cell] {
-        [
-            .text(key), .text(facts.type), Cell(facts.layout), .bytes(UInt64(clamping: facts.memory)),
-            Cell(facts.used), facts.expires.map { .deadline($0, now: .now()) } ?? .absent,
-            facts.frequency.map { .count(UInt64($0)) } ?? .absent,
+        func known(_ metadata: QueryMetadata, _ cell: Cell) -> Cell {
+            facts.unknown.contains(metadata) ? .text("?") : cell
+        }
+        return [
+            .text(key), .text(facts.type), known(.encoding, Cell(facts.layout)),
+            known(.size, .bytes(UInt64(clamping: facts.memory))), known(.accessed, Cell(facts.used)),
+            known(.expires, facts.expires.map { .deadline($0, now: .now()) } ?? .absent),
+            known(.hits, facts.frequency.map { .count(UInt64($0)) } ?? .absent),
         ]
     }
 

@@ -163,7 +163,7 @@ struct SeenRows: Sendable, Hashable {
         for (cell, property) in zip(cells, properties) {
             switch cell {
             case .value(let text, let isNumber): values[property, default: Values()].add(text, isNumber)
-            case .unreadable, .tooLong: values[property, default: Values()].reserve("unreadable")
+            case .unreadable, .noAccess, .tooLong: values[property, default: Values()].reserve("unreadable")
             case .absent: break
             }
         }

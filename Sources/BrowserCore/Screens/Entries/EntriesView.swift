@@ -213,7 +213,9 @@ enum EntriesView {
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
                     : Table.Cell(isStale ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(.key): keyCell(entry.key, pattern, look)
-            case .column(let column): cell(column, entry, now: now)
+            case .column(let column):
+                entries.read.unknown[row]?.contains { $0.rawValue == column.title } == true
+                    ? Table.Cell("?", role: .dim) : cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look, isWithheld)
             }
         }
@@ -258,6 +260,7 @@ enum EntriesView {
         switch cells[number] {
         case .value(let text, _): return Table.Cell(text)
         case .absent: return Table.Cell("-", role: .dim)
+        case .noAccess: return Table.Cell("no access", role: .dim)
         case .unreadable where isWithheld: return Table.Cell("not read", role: .dim)
         case .unreadable: return Table.Cell("unreadable", role: .danger)
         case .tooLong: return Table.Cell("too long", role: .warning)
@@ -290,13 +293,15 @@ enum EntriesView {
         }
         // A server's sizes are requested only when a sort needs them.
         let isReading = entries.ticket != nil && entries.order.needsFigures
-        let bytes =
+        var bytes =
             arrangement.hasBytes
             ? "  " + Figures.bytes(arrangement.rowBytes) : isReading ? "  \(model.look.glyphs.ellipsis)" : ""
         let count = arrangement.listing.count - arrangement.deleted - arrangement.removed
         var all = Figures.count(count, "entry", "entries")
         if arrangement.removed > 0 { all += ", \(Figures.count(arrangement.removed)) removed since" }
         if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
+        let unknown = arrangement.unread.unknown
+        if unknown > 0 { bytes += ", \(Figures.count(unknown)) without permission" }
         guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         var rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"

@@ -16,7 +16,9 @@ struct PreviewPane {
         let isLate = preview.since.map { model.now.seconds(since: $0) >= Preview.delay } ?? false
         age = model.isOfServer ? preview.read.map { model.shownNow.seconds(since: $0) } ?? 0 : 0
         let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
-        if model.withholdsValues {
+        if entries.read.unknown[entries.cursor]?.contains(.type) == true {
+            unread = (entries.key ?? "", "No permission to read this key, or this server doesn't serve it.")
+        } else if model.withholdsValues {
             let key = Browser.keyName(model, .open)
             unread = (entries.key ?? "", "Not read: reading counts as an access. \(key) reads it.")
         } else if !isRead || preview.isPending && isLate {

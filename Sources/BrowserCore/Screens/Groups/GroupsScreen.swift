@@ -250,7 +250,7 @@ enum GroupsScreen: ScreenParts {
             state.problem = nil
             // A single group is skipped when a level opens: its groups or entries are shown.
             if state.level.groups == nil, state.level.wanted == nil, groups.groups.count == 1,
-                groups.ungrouped == 0
+                groups.ungrouped == 0, groups.unmeasured == 0
             {
                 if case .prefix(let beginning) = groups.groups[0].membership, groups.groups[0].entries > 1,
                     beginning.text != state.level.below

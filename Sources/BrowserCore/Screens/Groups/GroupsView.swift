@@ -39,7 +39,7 @@ enum GroupsView {
             emptyText: all == nil
                 ? ""
                 : filter.isEmpty
-                    ? "No entries to group\(Browser.unreadText(all?.unreadable ?? 0))."
+                    ? "No entries to group\(Browser.unreadText((all?.unreadable ?? 0) + (all?.unmeasured ?? 0)))."
                     : Browser.noMatch("group", filter, model)
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
@@ -125,6 +125,7 @@ enum GroupsView {
         if groups.unreadable > 0 {
             warnings.append(Span("\(Figures.count(groups.unreadable)) unreadable", look[.warning]))
         }
+        if let omission = groups.omission { warnings.append(Span(omission, look[.warning])) }
         return (warnings, facts)
     }
 }
