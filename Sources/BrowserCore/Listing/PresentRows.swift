@@ -93,13 +93,12 @@ struct PresentRows: Sendable {
         for (old, problem) in old.problems { rows.problems[row(old)] = problem }
         for (old, unknown) in old.unknown { rows.unknown[row(old)] = unknown }
         guard isOutdated else { return }
-        // Otherwise the other rows in view would be requested again at once, through the whole list.
+        // The other rows in view would be replaced again at once, through the whole list. Rows without an entry are shown as removed.
         let read = rows.range
         let end = min(arrangement.count, read.upperBound + range.count)
         rows.range = max(0, min(read.lowerBound, end - range.count))..<end
-        for row in rows.range where !read.contains(row) {
-            rows.problems[row] = "Not read: many keys were removed since they were listed."
-        }
+        try? listing.prepare(rows.range.map { arrangement.rows.index(atRow: $0) })
+        for row in rows.range where !read.contains(row) { self.read(row) }
     }
 
     /// Reads rows until `missing` of them are present. Requests those of a server in batches.
