@@ -327,6 +327,19 @@ struct ServerCommandTests {
         try machine.run("keys", "db0", "--prefix", "user:", store: url).expect(0)
     }
 
+    @Test("an export ends when the server is lost, instead of waiting for it with each key")
+    func exportFromLostServer() async throws {
+        let machine = try await Machine()
+        let port = machine.server.port
+        let proxy = try Interposer(to: port) { words in
+            let isRead = ["GETRANGE", "HLEN", "LLEN"].contains(words[0])
+            if isRead { _ = try? PlainClient(port: port).command("SHUTDOWN", "NOSAVE") }
+        }
+        let result = try machine.run("export", "db0", "--touch", store: "valkey://127.0.0.1:\(proxy.port)")
+        result.expect(3)
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+
     @Test func printsStatistics() async throws {
         let machine = try await Machine()
         let stats = try JSON.object(try machine.run("stats", "--json").text)

@@ -118,7 +118,7 @@ package final class ServerConnection: Sendable {
     var linkNumber: Int { state.withLock { $0.links } }
 
     /// Identifies the server in use by the number of changes to another one. Connects if necessary.
-    func serverNumber() throws(SourceError) -> Int {
+    package func serverNumber() throws(SourceError) -> Int {
         try state.withLock { (state) throws(SourceError) in
             _ = try link(&state)
             return state.switches

@@ -30,7 +30,8 @@ struct ServerExport {
                     try records.write(record)
                     outcome.exported += 1
                 } catch let error as SourceError {
-                    // Other keys may be readable; if the connection is lost, the scan ends with an error.
+                    // Other keys may be readable, but not without the server: each would wait for it.
+                    _ = try database.connection.serverNumber()
                     Console.warn("\(TerminalSafe.quoted(key)) is left out: \(error)")
                     outcome.damaged += 1
                 }
