@@ -4,7 +4,7 @@ public enum RecencyOrder: Sendable, Hashable {
     case mostRecentFirst
     /// The least recently used entry first.
     case leastRecentFirst
-    /// The entry that a limit evicts next first, if no entry is accessed until then: under ``EvictionPolicy/lru`` the same as
+    /// The entry that the limit evicts next first, if only new keys are stored until then: under ``EvictionPolicy/lru`` the same as
     /// `leastRecentFirst`.
     case nextEvictedFirst
 }
@@ -43,7 +43,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         NumberSort.sort(&references, descending: order == .mostRecentFirst) { Int64($0.recency) }
         if let most { references.removeLast(Swift.max(0, references.count - most)) }
         if order == .nextEvictedFirst, engine.index.evictionPolicy == .s3fifo {
-            references = EvictionForecast(engine: engine).sorted(references)
+            let order = EvictionForecast(engine: engine).order(of: references)
+            references = order.indices.map { references[Int($0)] }
         }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
         self.references = references

@@ -3,12 +3,28 @@ package struct QueueState: Sendable, Hashable {
     /// Whether the entry is in the small queue, and not in the main queue.
     package var isSmall: Bool
     /// Accesses since it entered the queue, 0 to 3.
-    package var frequency: Int
+    package var frequency: UInt8
+
+    package init(isSmall: Bool, frequency: UInt8) { (self.isSmall, self.frequency) = (isSmall, frequency) }
 }
 
-/// The order in which listed entries would be evicted under S3-FIFO without further accesses: the queues of ``EntryQueues``, simulated
-/// on a copy. Takes no lock; entries that others move during the call may be misplaced. Costs O(entries) time, and some 40 bytes of
-/// memory for each entry.
+/// The order in which S3-FIFO evicts the entries of a list.
+package struct EvictionOrder: Sendable {
+    /// Positions in the list, the next evicted first. Memory-only entries, which the limit never evicts, are last.
+    package let indices: [Int32]
+    private let states: [QueueState]
+
+    package init(_ indices: [Int32], _ states: [QueueState]) {
+        (self.indices, self.states) = (indices, states)
+    }
+
+    /// The queue of the entry at this position of the list.
+    package subscript(index: Int) -> QueueState { states[index] }
+}
+
+/// The order in which listed entries would be evicted under S3-FIFO if only new keys were stored, each once: the queues of
+/// ``EntryQueues``, simulated on a copy. Takes no lock; entries that others move during the call may be misplaced. Costs O(entries)
+/// time, and some 40 bytes of memory for each entry.
 struct EvictionForecast: ArchiveOperation {
     let engine: ArchiveEngine
 
@@ -19,23 +35,20 @@ struct EvictionForecast: ArchiveOperation {
         var frequency: UInt8
     }
 
-    /// The entries of `references`, the next evicted first. Memory-only entries, which the limit never evicts, are last.
-    func sorted(_ references: [EntryReference]) -> [EntryReference] {
+    func order(of references: [EntryReference]) -> EvictionOrder {
+        let pending = index.touches.pending()
+        let states = references.map { state(of: $0.number, $0.tag, pending) }
         var places = [UInt32](repeating: 0, count: Int(index.usedEntries) + 1)
-        var order: [Int] = []
-        order.reserveCapacity(references.count)
         for (place, reference) in references.enumerated()
         where reference.tier != .memory && Int(reference.number) < places.count {
             places[Int(reference.number)] = UInt32(place + 1)
         }
-        let pending = index.touches.pending()
         func takeItem(_ number: UInt32) -> Item? {
             guard Int(number) < places.count, places[Int(number)] != 0 else { return nil }
             let place = Int(places[Int(number)]) - 1
             places[Int(number)] = 0
             return Item(
-                place: place, bytes: Int(references[place].valueBytes),
-                frequency: UInt8(state(of: number, references[place].tag, pending).frequency))
+                place: place, bytes: Int(references[place].valueBytes), frequency: states[place].frequency)
         }
         /// Oldest first. Links that others change may lead anywhere, but each entry is taken once.
         func items(_ queue: IndexLayout.Queue) -> [Item] {
@@ -53,32 +66,35 @@ struct EvictionForecast: ArchiveOperation {
         // Entries that the walks missed are among the newest.
         for reference in references {
             if let item = takeItem(reference.number) {
-                if index.queuePlace(of: reference.number).isSmall {
-                    small.append(item)
-                } else {
-                    main.append(item)
-                }
+                if states[item.place].isSmall { small.append(item) } else { main.append(item) }
             }
         }
-        evict(&small, &main) { order.append($0) }
-        guard order.count < references.count else { return order.map { references[$0] } }
-        let evicted = Set(order)
-        return (order + references.indices.filter { !evicted.contains($0) }).map { references[$0] }
+        var order: [Int32] = []
+        order.reserveCapacity(references.count)
+        evict(&small, &main) { order.append(Int32($0)) }
+        if order.count < references.count {
+            let evicted = Set(order)
+            order += references.indices.lazy.map { Int32($0) }.filter { !evicted.contains($0) }
+        }
+        return EvictionOrder(order, states)
     }
 
+    /// New entries fill the free space, and replace each evicted one. They enter the small queue, and would leave it before the main
+    /// queue's entries are evicted; these are passed at the end.
     private func evict(_ small: inout [Item], _ main: inout [Item], _ pass: (Int) -> Void) {
-        let least = Int(clamping: (index.diskLimit ?? .max) / 10)
+        let limit = Int(clamping: index.diskLimit ?? .max)
         var (nextSmall, nextMain) = (0, 0)
-        var bytes = small.reduce(0) { $0 + $1.bytes }
+        /// Bytes in the small queue, with new entries.
+        var bytes = max(0, limit - main.reduce(0) { $0 + $1.bytes })
         func fromSmall() -> Bool {
             while nextSmall < small.count {
                 var item = small[nextSmall]
                 nextSmall += 1
-                bytes -= item.bytes
                 guard item.frequency > 1 else {
                     pass(item.place)
                     return true
                 }
+                bytes -= item.bytes
                 item.frequency = 0
                 main.append(item)
             }
@@ -90,6 +106,7 @@ struct EvictionForecast: ArchiveOperation {
                 nextMain += 1
                 guard item.frequency > 0 else {
                     pass(item.place)
+                    bytes += item.bytes
                     return true
                 }
                 item.frequency -= 1
@@ -97,7 +114,7 @@ struct EvictionForecast: ArchiveOperation {
             }
             return false
         }
-        while bytes > 0 && bytes >= least ? fromSmall() || fromMain() : fromMain() || fromSmall() {}
+        while bytes > 0 && bytes >= limit / 10 ? fromSmall() || fromMain() : fromMain() || fromSmall() {}
     }
 
     /// The state with pending accesses.
@@ -106,33 +123,13 @@ struct EvictionForecast: ArchiveOperation {
         let more = pending[number]?.count { $0.tag == tag } ?? 0
         return QueueState(
             isSmall: place.isSmall,
-            frequency: min(Int(place.frequency) + more, Int(QueuePlace.highestFrequency)))
-    }
-}
-
-extension Archive {
-    /// The queue of the entry of `key`; `nil` if absent, or without S3-FIFO. Records no access.
-    package func queueState(of key: String) throws(StorageError) -> QueueState? {
-        let engine = try engine()
-        guard engine.index.evictionPolicy == .s3fifo else { return nil }
-        let pending = engine.index.touches.pending()
-        var state: QueueState?
-        try withHashed(key) { (key) throws(StorageError) in
-            try engine.withSlotContent(of: key.bytes, tag: key.tag) { entry, content in
-                state = EvictionForecast(engine: engine).state(of: entry.number, content.tag, pending)
-            }
-        }
-        return state
+            frequency: UInt8(min(Int(place.frequency) + more, Int(QueuePlace.highestFrequency))))
     }
 }
 
 extension EntryList {
-    /// The queue of the entry at `index` at the moment; `nil` if it was removed, or without S3-FIFO.
-    package func queueState(at index: Int) throws(StorageError) -> QueueState? {
-        guard engine.index.evictionPolicy == .s3fifo, let content = try slotContent(at: index) else {
-            return nil
-        }
-        return EvictionForecast(engine: engine).state(
-            of: content.number, content.tag, engine.index.touches.pending())
+    /// The order of eviction at the moment; `nil` under LRU.
+    package func evictionOrder() -> EvictionOrder? {
+        engine.index.evictionPolicy == .s3fifo ? EvictionForecast(engine: engine).order(of: references) : nil
     }
 }

@@ -30,6 +30,8 @@ public struct EntryMetadata: Sendable, Hashable {
     public var sequence: UInt64
     /// The tiers that have the value.
     public var tier: Tier
+    /// The queue under S3-FIFO; `nil` under LRU, if unknown, and if the entry is from an ``EntryList``.
+    package var queue: QueueState?
 }
 
 extension EntryMetadata {

@@ -99,6 +99,30 @@ import Testing
         try archives[0].expectValid()
     }
 
+    @Test("new keys evict entries in the listed order")
+    func evictionByNewKeys() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try folder.archive(creating: QueueModelTests.queues(30_000))
+        for number in 0..<400 {
+            try archive.put(repeated(1, 100), forKey: "key \(number)")
+            for _ in 0..<number % 4 { _ = try archive.access("key \(number - number % 7)") }
+        }
+        let listed = try archive.entries(order: .nextEvictedFirst).keys
+        let states = try listed.map { try archive.metadata($0)?.queue }
+        #expect(states.contains(QueueState(isSmall: true, frequency: 0)))
+        #expect(states.contains { $0?.isSmall == false })
+        var evicted: [String] = []
+        var present = listed
+        for number in 0..<60 {
+            try archive.put(repeated(2, 100), forKey: "new \(number)")
+            let left = Set(try archive.entries().keys)
+            evicted += present.filter { !left.contains($0) }
+            present.removeAll { !left.contains($0) }
+        }
+        #expect(evicted.count >= 30)
+        #expect(evicted == Array(listed.prefix(evicted.count)))
+    }
+
     @Test("a change to LRU evicts by the last access again")
     func backToLRU() throws {
         let folder = try TemporaryFolder(inMemory: true)

@@ -23,10 +23,23 @@ struct PlainQueues {
 
     var visible: [String: [UInt8]] { entries.filter { !$1.isHidden }.mapValues(\.value) }
     var bytes: Int { entries.values.reduce(0) { $0 + ($1.isHidden ? 0 : $1.value.count) } }
-    /// All visible keys, the next evicted first.
+    /// All visible keys, the next evicted first, if new keys fill the free space, and replace each evicted one. Once the small queue
+    /// has only new keys, those of the main queue.
     var evictionOrder: [String] {
         var copy = self
         var order: [String] = []
+        var added = limit - bytes
+        while true {
+            if added > 0 {
+                copy.small.append("new \(order.count)")
+                copy.entries["new \(order.count)"] = Entry(value: [UInt8](repeating: 0, count: added))
+            }
+            let before = copy.bytes
+            guard let key = copy.evictOne([]), entries[key] != nil else { break }
+            order.append(key)
+            added = before - copy.bytes
+        }
+        for key in copy.small { copy.drop(key) }
         while let key = copy.evictOne([]) { order.append(key) }
         return order
     }
