@@ -111,4 +111,24 @@ struct SamplingTests {
         let limits = MissRatioCurve.limits(around: limit)
         #expect(limits.count == count && limits.contains(limit) && limits == limits.sorted())
     }
+
+    @Test("deletions of all keys cost as much as the requests between them", .timeLimit(.minutes(1)))
+    func deletions() {
+        var simulation = PolicySimulation(limits: [100, 30_000], unit: .entries, mostKeys: 30_000)
+        var trace = RecordedTrace(unit: .entries)
+        func add(_ request: Request) {
+            simulation.add(request)
+            trace.add(request)
+        }
+        for hash: UInt64 in 0..<20_000 { add(Request(hash: hash)) }
+        for round: UInt64 in 0..<20_000 {
+            add(Request(hash: 0, kind: .deleteAll))
+            for _ in 0..<2 { add(Request(hash: round)) }
+        }
+        #expect(simulation.curve.points.count == 8)
+        for point in simulation.curve.points {
+            #expect(abs(point.hitRatio - 1.0 / 3) < 1e-9, "\(point.policy)")
+            #expect(abs(trace.point(point.policy, limit: point.limit).hitRatio - 1.0 / 3) < 1e-9)
+        }
+    }
 }

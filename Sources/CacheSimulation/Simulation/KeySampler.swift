@@ -11,6 +11,8 @@ struct KeySampler {
         /// Whether the key's last request was a read.
         var isRead = false
         var isUsed = true
+        /// Whether it was requested since the last deletion of all keys.
+        var isRequested = false
 
         var value: UInt32 { UInt32(truncatingIfNeeded: hash) & (KeySampler.modulus - 1) }
     }
@@ -20,6 +22,8 @@ struct KeySampler {
     private var numbers: [UInt64: UInt32] = [:]
     private var keys: [Key] = []
     private var free: [UInt32] = []
+    /// Numbers of keys that may be cached: those that were requested since the last deletion of all keys.
+    private var requested: [UInt32] = []
 
     /// `rate`: share of the keys, 0 to 1.
     init(rate: Double, unit: LimitUnit) { (threshold, self.unit) = (Self.threshold(rate), unit) }
@@ -42,7 +46,7 @@ struct KeySampler {
     func isSampled(number: Int) -> Bool { keys[number].isUsed }
 
     /// Calls `perform` with the request of a sampled key, and before it with the removal of an expired value. A deletion of all keys
-    /// is a removal of each.
+    /// is a removal of each that was requested since the last one.
     mutating func resolve(_ request: Request, _ perform: (Step) -> Void) {
         guard request.kind != .deleteAll else { return removeAll(perform) }
         let isFirst = numbers[request.hash] == nil
@@ -74,15 +78,19 @@ struct KeySampler {
             key.expiry = .max
         }
         key.isRead = request.isRead
+        if !key.isRequested { requested.append(number) }
+        key.isRequested = true
         keys[Int(number)] = key
     }
 
     private mutating func removeAll(_ perform: (Step) -> Void) {
-        for number in keys.indices where keys[number].isUsed {
-            keys[number].expiry = .max
-            keys[number].isRead = false
-            perform(Step(size: 0, key: UInt32(number), group: 0, action: .remove))
+        for number in requested where keys[Int(number)].isUsed {
+            keys[Int(number)].expiry = .max
+            keys[Int(number)].isRead = false
+            keys[Int(number)].isRequested = false
+            perform(Step(size: 0, key: number, group: 0, action: .remove))
         }
+        requested.removeAll(keepingCapacity: true)
     }
 
     private mutating func number(of hash: UInt64) -> UInt32 {
@@ -117,6 +125,7 @@ struct KeySampler {
     mutating func forget(_ isForgotten: (Int) -> Bool) {
         for number in keys.indices where keys[number].isUsed && isForgotten(number) { release(number) }
         free = keys.indices.filter { !keys[$0].isUsed }.map(UInt32.init)
+        requested.removeAll { !keys[Int($0)].isUsed }
     }
 
     /// Drops keys. Their numbers are reused only after ``forget(_:)``.
