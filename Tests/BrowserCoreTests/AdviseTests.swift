@@ -268,4 +268,13 @@ struct AdviseTests {
         #expect(browser.model.said?.contains("read-only") == true && !browser.model.isPlanOpen)
         #expect(browser.model.screen == .advise)
     }
+
+    @Test("the simulation is freed when the screen is left")
+    func freesSimulation() throws {
+        Fixture.addAdvice(source)
+        var browser = try browser()
+        #expect(source.with { $0.advisor } != nil)
+        try browser.press("<esc>", on: .archives)
+        #expect(source.with { $0.advisor } == nil)
+    }
 }

@@ -67,4 +67,14 @@ struct CacheAdviceTests {
         let points = [MissRatioCurve.Point(limit: 1, policy: .lru, hitRatio: 1)]
         #expect(CacheAdvice(points, limit: 2, policy: .lru, policies: []) == nil)
     }
+
+    @Test("a limit that the cache can't have isn't recommended", arguments: [(800, 0.7), (400, 0.4)])
+    func highest(limit: Int, after: Double) {
+        let points = zip(Self.limits, [0.1, 0.2, 0.4, 0.7, 0.9]).map {
+            MissRatioCurve.Point(limit: $0, policy: .lru, hitRatio: $1)
+        }
+        let advised = CacheAdvice(
+            points, limit: 400, policy: .lru, highestLimit: limit, policies: [.lru])
+        #expect(advised?.change == (limit == 800 ? .raiseLimit(800) : .keep) && advised?.after == after)
+    }
 }

@@ -196,4 +196,52 @@ struct CacheAdvisorTests {
         var advisor = CacheAdvisor()
         #expect(try advisor.advice(on: archive)?.advice == nil)
     }
+
+    @Test("measures only hits since the last change of limit or policy", arguments: [true, false])
+    func measuresSinceChange(ofLimit: Bool) throws {
+        let archive = try cache(100)
+        try use(archive, 6000)
+        if ofLimit {
+            try archive.setLimits(disk: 400_000, memory: archive.configuration().memoryLimit)
+        } else {
+            try archive.setEvictionPolicy(.s3fifo)
+        }
+        var advisor = CacheAdvisor()
+        #expect(try advisor.advice(on: archive)?.reads == 0)
+        for _ in 0..<600 { _ = try archive.access("none") }
+        for later in [false, true] {
+            if later { advisor = CacheAdvisor() }
+            let advice = try #require(try advisor.advice(on: archive))
+            #expect(advice.reads == 600 && advice.measured == 0)
+        }
+    }
+
+    @Test("an owner with the name of a group without an owner has its own group")
+    func confusingOwner() throws {
+        let archive = try cache(2000)
+        for number in 0..<300 {
+            let owner = number % 3 == 0 ? "(none)" : number % 3 == 1 ? "(others)" : nil
+            try archive.put([1], forKey: "\(number)", attributes: EntryAttributes(owner: owner))
+        }
+        for number in 0..<300 { _ = try archive.access("\(number)") }
+        var advisor = CacheAdvisor()
+        let groups = try #require(try advisor.advice(on: archive)).groups
+        #expect(groups.count == 3 && groups.contains { $0.name == "(none)" })
+        #expect(groups.allSatisfy { abs($0.reads - 1.0 / 3) < 1e-6 })
+    }
+
+    @Test("recommends no limit that an archive can't have, and states since when requests are recorded")
+    func highestLimit() throws {
+        let before = Timestamp.now()
+        let archive = try cache(100)
+        try use(archive, 6000)
+        var advisor = CacheAdvisor(limits: [Int(ArchiveConfiguration.maximumDiskLimit) * 2])
+        let advice = try #require(try advisor.advice(on: archive))
+        #expect(advice.limits.count == 2 && advice.resizeOptions?.hasPrefix("--disk") != true)
+        #expect(try #require(advice.since) >= before && advice.seconds > 0)
+        let memory = try archive.configuration().memoryLimit
+        try archive.setLimits(disk: ArchiveConfiguration.maximumDiskLimit, memory: memory)
+        advisor = CacheAdvisor()
+        #expect(try advisor.advice(on: archive)?.limits.last == Int(ArchiveConfiguration.maximumDiskLimit))
+    }
 }

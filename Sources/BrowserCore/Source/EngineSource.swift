@@ -10,8 +10,6 @@ package final class EngineSource: StoreSource {
     private let open = Mutex<[ExactText: Store]>([:])
     /// Unreadable segments by archive, and when they were searched for.
     private let lost = Mutex<[ArchiveAddress: (segment: String?, at: ContinuousClock.Instant)]>([:])
-    /// Simulates the archive that advice was last requested for.
-    private let advisor = Mutex<CacheAdvisor?>(nil)
     /// Seconds between two searches for lost segments, which read the headers of all segments.
     private static let lossInterval = 5
 
@@ -234,11 +232,10 @@ package final class EngineSource: StoreSource {
         try looking(at: archive) { (archive) throws(StorageError) in try archive.history(of: key) }
     }
 
-    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
-        // Taken out, so that a simulation doesn't hold the lock; a second caller begins anew.
-        var advisor = advisor.withLock { $0.take() } ?? CacheAdvisor()
-        defer { self.advisor.withLock { $0 = advisor } }
-        return try advisor.advice(on: self.archive(archive))
+    package func advice(
+        in archive: ArchiveAddress, by advisor: SharedAdvisor
+    ) throws(SourceError) -> ArchiveAdvice? {
+        try advisor.advice(on: self.archive(archive))
     }
 
     package func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence? {

@@ -62,7 +62,7 @@ package protocol StoreSource: Sendable {
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
     /// The simulated hit ratios of an archive at other limits and under other policies; nil if no requests are recorded yet.
-    func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice?
+    func advice(in archive: ArchiveAddress, by advisor: SharedAdvisor) throws(SourceError) -> ArchiveAdvice?
 
     /// Why the key has no entry; nil if it has one, or if this is unknown.
     func absence(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyAbsence?
@@ -168,7 +168,9 @@ extension StoreSource {
             }
         }
     }
-    package func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
+    package func advice(
+        in archive: ArchiveAddress, by advisor: SharedAdvisor
+    ) throws(SourceError) -> ArchiveAdvice? {
         throw SourceError("Available only for archives of a store.")
     }
     package var storesJSON: Bool { false }

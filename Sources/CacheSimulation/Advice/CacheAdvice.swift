@@ -22,11 +22,16 @@ package struct CacheAdvice: Sendable, Equatable {
     package let sufficientLimit: Int?
 
     /// - Parameters:
+    ///   - highestLimit: the largest limit that the cache can have.
     ///   - policies: those that the cache can change to.
     /// - Returns: nil if the present limit or policy isn't simulated.
-    package init?(_ points: [MissRatioCurve.Point], limit: Int, policy: CachePolicy, policies: [CachePolicy])
-    {
-        let present = points.filter { $0.policy == policy }.sorted { $0.limit < $1.limit }
+    package init?(
+        _ points: [MissRatioCurve.Point], limit: Int, policy: CachePolicy, highestLimit: Int = .max,
+        policies: [CachePolicy]
+    ) {
+        let present = points.filter { $0.policy == policy && $0.limit <= highestLimit }.sorted {
+            $0.limit < $1.limit
+        }
         guard let now = present.first(where: { $0.limit == limit })?.hitRatio else { return nil }
         self.now = now
         sufficientLimit = Self.limit(reaching: now * 0.95, present)

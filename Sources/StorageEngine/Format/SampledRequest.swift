@@ -16,6 +16,8 @@ package struct SampledRequest: Sendable, Hashable {
         case deleteAll
         /// An undo restored the entry.
         case restore
+        /// A change of the disk limit or of the eviction policy; has no tag.
+        case resize
     }
 
     /// Position in the trace, counted from 0.

@@ -66,6 +66,8 @@ extension ArchiveSection {
 extension ArchiveSection {
     /// Applies a configuration to the index. A change to LRU costs a sort of all entries.
     func adopt(_ configuration: ArchiveConfiguration) {
+        let before = (index.diskLimit, index.evictionPolicy)
+        if before != (configuration.diskLimit, configuration.evictionPolicy) { engine.trace(.resize, tag: 0) }
         index.order.adopt(configuration.evictionPolicy)
         index.setConfiguration(configuration)
     }

@@ -2,7 +2,7 @@ import CacheSimulation
 import StorageEngine
 
 /// The owners of an archive's entries or, if none has an owner, the prefixes of its keys, as groups of a simulation. Group 0 is that
-/// of keys that aren't stored now.
+/// of keys that aren't stored now. Owners with the name of such a group are in quotes.
 struct AdviceGroups: Sendable {
     private static let most = 1000
     private static let sampledKeys = 1000
@@ -54,7 +54,10 @@ struct AdviceGroups: Sendable {
     }
 
     private func name(of entry: (key: String, owner: String?)) -> String {
-        guard case .prefix(_, let separator) = grouping else { return entry.owner ?? Self.none }
+        guard case .prefix(_, let separator) = grouping else {
+            guard let owner = entry.owner else { return Self.none }
+            return [Self.none, Self.absent, Self.others].contains(owner) ? "\"\(owner)\"" : owner
+        }
         guard let end = entry.key.utf8.firstIndex(of: separator) else { return Self.none }
         return String(entry.key[...end])
     }

@@ -31,7 +31,7 @@ extension ArchiveAdvice {
         case .lowerLimit(let limit):
             return "A limit of \(Figures.bytes(UInt64(limit))) is enough: \(ratios)."
         case .keep:
-            return "Keep limit and policy: no other simulated one is much better."
+            return "Keep limit and policy: no other that the archive can have is much better."
         }
     }
 
@@ -50,6 +50,10 @@ extension ArchiveAdvice {
         return EvictionPolicy.allCases.first { CachePolicy($0) == policy }
     }
 
+    /// SIEVE evicts most new entries a few insertions after their own, at any limit, and a simulated insertion stands for several.
+    package static let remarkOnSIEVE =
+        "SIEVE is simulated too high at small limits, because only some keys are sampled."
+
     /// Why the figures may be wrong; nil if the simulation agrees with the archive.
     package var doubt: String? {
         guard let advice, abs(advice.now - measured) > 0.05 else { return nil }
@@ -61,9 +65,10 @@ extension ArchiveAdvice {
     package var summary: String {
         let simulated = advice.map { ", simulated \(Figures.percent($0.now))" } ?? ""
         let keys = rate < 1 ? "1/\(Figures.decimal(1 / max(rate, 1e-9), digits: 1)) of the keys" : "all keys"
+        let since = since.map { ", recorded since \(Figures.date($0))" } ?? ""
         return
             "limit \(Figures.bytes(limit)), \(policy.title): measured \(Figures.percent(measured))\(simulated); "
-            + "\(Figures.count(reads, "sampled read", "sampled reads")) of the last \(Figures.duration(seconds)) (\(keys))"
+            + "\(Figures.count(reads, "sampled read", "sampled reads")) of the last \(Figures.duration(seconds)) (\(keys))\(since)"
     }
 
     /// The hit ratios at a simulated limit, with the change from the present limit and policy:

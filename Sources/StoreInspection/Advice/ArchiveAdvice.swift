@@ -1,4 +1,5 @@
 import CacheSimulation
+import StorageEngine
 
 /// Hit ratios of a cache at other limits and under other policies, simulated from its recorded requests.
 package struct ArchiveAdvice: Sendable {
@@ -40,6 +41,8 @@ package struct ArchiveAdvice: Sendable {
     package let rate: Double
     /// The sampled reads that count; earlier ones only filled the simulated caches.
     package let reads: Int
+    /// Time of the oldest request that was read; nil if unknown.
+    package let since: Timestamp?
     /// The time that these reads took.
     package let seconds: Double
     /// Hit ratio of these reads in the archive, 0 to 1.
@@ -56,12 +59,14 @@ package struct ArchiveAdvice: Sendable {
     package let groups: [Group]
 
     package init(
-        limit: UInt64, policy: CachePolicy, rate: Double, reads: Int, seconds: Double, measured: Double,
-        points: [MissRatioCurve.Point], advice: CacheAdvice?, expired: [ExpiredReads] = [],
+        limit: UInt64, policy: CachePolicy, rate: Double, reads: Int, since: Timestamp? = nil,
+        seconds: Double, measured: Double, points: [MissRatioCurve.Point], advice: CacheAdvice?,
+        expired: [ExpiredReads] = [],
         grouping: Grouping = .owner, groups: [Group] = []
     ) {
         (self.limit, self.policy, self.rate, self.reads) = (limit, policy, rate, reads)
-        (self.seconds, self.measured, self.points, self.advice) = (seconds, measured, points, advice)
+        (self.since, self.seconds, self.measured) = (since, seconds, measured)
+        (self.points, self.advice) = (points, advice)
         self.expired = Array(
             expired.filter { $0.share >= 0.001 }.sorted {
                 ($1.share, $0.timeToLive) < ($0.share, $1.timeToLive)

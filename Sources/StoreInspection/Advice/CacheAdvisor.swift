@@ -1,8 +1,12 @@
 import CacheSimulation
 import StorageEngine
+import Synchronization
 
 /// Simulates a cache from the requests that the engine records, and continues with each call.
 package struct CacheAdvisor: Sendable {
+    /// The largest limit that an archive can have.
+    static let highestLimit = Int(clamping: ArchiveConfiguration.maximumDiskLimit)
+
     private let limits: [Int]?
     private let findsOptimum: Bool
     private var simulation: CacheReplay?
@@ -17,7 +21,7 @@ package struct CacheAdvisor: Sendable {
     /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
     /// counts its second half. Later ones read what was added. The simulation begins again with a new trace, while the trace is
     /// short, after a gap of more requests than were read, when all recorded requests are of a larger sample, and after a change
-    /// of limit or policy; then only later requests count.
+    /// of limit or policy. Only requests after the last such change count.
     package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
@@ -25,8 +29,7 @@ package struct CacheAdvisor: Sendable {
         if let reason = Self.objection(to: configuration, named: archive.name) { throw SourceError(reason) }
         let limit = Int(clamping: configuration.diskLimit ?? 0)
         let policy = CachePolicy(configuration.evictionPolicy)
-        let isResized = simulation.map { $0.limit != limit || $0.policy != policy } ?? false
-        if isResized { simulation = nil }
+        if let present = simulation, present.limit != limit || present.policy != policy { simulation = nil }
         guard var samples = try Self.read(archive, from: simulation?.next) else { return nil }
         if let present = simulation {
             let isNew = samples.trace != present.trace || present.next < CacheReplay.shortTrace
@@ -41,16 +44,15 @@ package struct CacheAdvisor: Sendable {
             }
         }
         let isFirst = simulation == nil
-        // The hits before a change of the limit are those of another cache.
-        let warmUp = isResized ? samples.requests.count : samples.requests.count / 2
         // Taken out, so that no array is copied.
         var replay =
             simulation.take()
             ?? CacheReplay(
                 limit: limit, policy,
-                limits.map { Set($0 + [limit]).sorted() } ?? MissRatioCurve.limits(around: limit),
+                limits.map { Set($0 + [limit]).sorted() }
+                    ?? MissRatioCurve.limits(around: limit).filter { $0 <= Self.highestLimit },
                 samples, groups: AdviceGroups(archive, samples.requests), findsOptimum: findsOptimum)
-        replay.add(samples, of: archive, warmUp: isFirst ? warmUp : nil)
+        replay.add(samples, of: archive, warmUp: isFirst ? samples.requests.count / 2 : nil)
         simulation = replay
         return replay.advice
     }
@@ -68,6 +70,20 @@ package struct CacheAdvisor: Sendable {
         }
         if let problem { throw SourceError(problem) }
         return samples
+    }
+}
+
+/// A ``CacheAdvisor`` for several threads. A call during another one begins a new simulation.
+package final class SharedAdvisor: Sendable {
+    private let advisor = Mutex<CacheAdvisor?>(nil)
+
+    package init() {}
+
+    package func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
+        // Taken out, so that a simulation doesn't hold the lock.
+        var present = advisor.withLock { $0.take() } ?? CacheAdvisor()
+        defer { advisor.withLock { $0 = present } }
+        return try present.advice(on: archive)
     }
 }
 
@@ -95,6 +111,8 @@ private struct CacheReplay: Sendable {
     /// Reads of keys below the threshold; those of a higher one, before it fell, are scaled.
     private var reads = 0
     private var hits = 0
+    /// Time of the first request that was read.
+    private var since: Int64?
     private var start: Int64 = 0
     private var end: Int64 = 0
 
@@ -120,12 +138,15 @@ private struct CacheReplay: Sendable {
             threshold = samples.threshold
             policies.lower(toRate: samples.rate)
         }
-        let before = warmUp == nil ? reads : 0
+        var before = warmUp == nil ? reads : 0
         for (place, sample) in samples.requests.enumerated() {
-            if place == warmUp { beginCounting(sample.time) }
-            add(sample, archive)
+            if place == warmUp || sample.kind == .resize {
+                beginCounting(sample.time)
+                before = 0
+            }
+            // The hits before a change of the limit are those of another cache.
+            if sample.kind != .resize { add(sample, archive) }
         }
-        if warmUp == samples.requests.count { beginCounting(end) }
         next = samples.next
         // The rate is exact: reads of other keys are assumed to be in proportion.
         let skipped = Int((Double(reads - before) / rate).rounded()) - (reads - before)
@@ -140,6 +161,7 @@ private struct CacheReplay: Sendable {
     }
 
     private mutating func add(_ sample: SampledRequest, _ archive: Archive) {
+        if since == nil { since = sample.time }
         if start == 0 { start = sample.time }
         end = max(end, sample.time)
         let kind = Self.kind(sample.kind)
@@ -196,7 +218,8 @@ private struct CacheReplay: Sendable {
         case .put, .memoryPut, .restore: .write
         case .delete, .expiry: .delete
         case .deadline: .expire
-        case .deleteAll: .deleteAll
+        // A change of the limit is no request.
+        case .deleteAll, .resize: .deleteAll
         }
     }
 
@@ -209,12 +232,12 @@ private struct CacheReplay: Sendable {
         }
         return ArchiveAdvice(
             limit: UInt64(limit), policy: policy, rate: rate, reads: reads,
-            seconds: Double(max(0, end - start)) / 1_000_000,
+            since: since.map(Timestamp.init(microseconds:)), seconds: Double(max(0, end - start)) / 1_000_000,
             measured: reads > 0 ? Double(hits) / Double(reads) : 0, points: points,
             advice: reads < ArchiveAdvice.leastReads
                 ? nil
                 : CacheAdvice(
-                    points, limit: limit, policy: policy,
+                    points, limit: limit, policy: policy, highestLimit: CacheAdvisor.highestLimit,
                     policies: EvictionPolicy.allCases.map(CachePolicy.init)),
             expired: expired.map {
                 .init(timeToLive: Double($0.key), share: Double($0.value) / Double(max(1, reads)))

@@ -3,9 +3,10 @@ struct CopyCommand: ParsableCommand {
         commandName: "copy", abstract: "Copies an archive or some of its entries.",
         discussion: """
             A whole archive is copied to a new one, as of one moment, with expiry times, owners, times, hits and the \
-            LRU order; a log with its messages. No archive of that name may exist.
+            LRU order; a log with its messages. No archive of that name may exist. Requests for vellum advise \
+            are recorded from then on.
 
-            Keys, or entries that meet --where, are copied into an archive, which is created with the same kind and limits \
+            Keys, or entries that meet --where, are copied into an archive, which is created with the same kind, limits and policy \
             if it doesn't exist. They keep value, owner and remaining TTL, are stored in their LRU order, and replace \
             entries with the same keys. Damaged entries are reported and left out, with exit code 3. --to names another \
             store, which is created if it doesn't exist.

@@ -2,8 +2,8 @@ struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Renames an archive.",
         discussion: """
-            Copies the archive with all metadata, then removes the old one. The copy temporarily needs additional space. Events \
-            and undo records are not copied. While another process has the archive open, the command fails with exit code \
+            Copies the archive with all metadata, then removes the old one. The copy temporarily needs additional space. Events, \
+            undo records and recorded requests are not copied. While another process has the archive open, the command fails with exit code \
             1. If another process changes the archive during the copy, the old one is kept, with exit code 1.
 
             Example: vellum rename City Town

@@ -58,6 +58,7 @@ final class MockSource: StoreSource {
         var advice: [String: ArchiveAdvice] = [:]
         var adviceProblem: String?
         var adviceCalls = 0
+        weak var advisor: SharedAdvisor?
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
@@ -196,10 +197,13 @@ final class MockSource: StoreSource {
         return try EngineSource(folder: folder.path).query(request, progress: progress)
     }
 
-    func advice(in archive: ArchiveAddress) throws(SourceError) -> ArchiveAdvice? {
+    func advice(
+        in archive: ArchiveAddress, by advisor: SharedAdvisor
+    ) throws(SourceError) -> ArchiveAdvice? {
         try check()
         let (advice, problem) = with { state in
             state.adviceCalls += 1
+            state.advisor = advisor
             return (state.advice[archive.name], state.adviceProblem)
         }
         if let problem { throw SourceError(problem) }

@@ -74,10 +74,10 @@ enum AdviseScreen: ScreenParts {
         else { return [] }
         model.advise?.isPending = true
         model.advise?.asked = now
-        let archive = state.archive
+        let (archive, advisor) = (state.archive, state.advisor)
         // With a ticket it runs on the queue of long work, and doesn't delay figures and events.
         return .ask("simulate \(archive.name)", ticket: model.ticket()) { (context) throws(SourceError) in
-            try context.source.advice(in: archive)
+            try context.source.advice(in: archive, by: advisor)
         } done: { model, result in
             guard var state = model.advise, state.archive == archive else { return }
             state.isPending = false

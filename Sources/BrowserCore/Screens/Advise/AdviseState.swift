@@ -4,6 +4,8 @@ import StoreInspection
 struct AdviseState: Sendable {
     let archive: ArchiveAddress
     let origin: Screen
+    /// Freed with this state, when the screen is left.
+    let advisor = SharedAdvisor()
     /// Nil before the first response, and without recorded requests.
     var advice: ArchiveAdvice?
     var isLoaded = false
