@@ -19,7 +19,8 @@ struct AdviceText {
         let columns = advice.points.map(\.policy).reduce(into: [CachePolicy]()) {
             if policies.contains($1), !$0.contains($1) { $0.append($1) }
         }
-        try CurveText(points, columns, unit: .bytes, present: Int(advice.limit)).write(to: output)
+        try CurveText(points, columns, unit: .bytes, rate: advice.rate, present: Int(advice.limit)).write(
+            to: output)
         if let expired = advice.expiredWords { try output.write("\n\(expired)\n") }
         try writeGroups(to: output)
         try output.write("\n\(advice.sentence)\n")
@@ -59,6 +60,7 @@ extension JSONTree {
         var members: [(name: String, value: JSONTree)] = [
             ("archive", .text(archive)), ("limit", .count(advice.limit)),
             ("policy", .text(advice.policy.rawValue)), ("requests", .count(advice.reads)),
+            ("since", .cell(Cell(advice.since))),
             ("seconds", .cell(.decimal(advice.seconds))), ("sampledKeys", .cell(.ratio(advice.rate))),
             ("hitRatio", .cell(.ratio(advice.measured))),
             ("points", .points(advice.points.filter { policies.contains($0.policy) })),

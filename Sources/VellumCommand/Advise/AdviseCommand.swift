@@ -14,7 +14,8 @@ struct AdviseCommand: ParsableCommand {
             size in bytes, separated by a space, tab or comma. Empty lines and lines that begin with # are skipped.
 
             Policies: lru, sieve, s3fifo, wtinylfu, and opt, Belady's optimum, which knows the future. * marks the best of the \
-            others at each limit. --json prints one object with points, an array of limit, policy and hitRatio.
+            others at each limit. A sample of the keys gives too high hit ratios for sieve at small limits, so it isn't marked \
+            there. --json prints one object with points, an array of limit, policy and hitRatio.
 
             Examples:
             vellum advise City
@@ -101,7 +102,7 @@ struct AdviseCommand: ParsableCommand {
         if json {
             try Self.json(requests, points).writeLine(to: output)
         } else {
-            try CurveText(points, policies, unit: unit).write(requests, to: output)
+            try CurveText(points, policies, unit: unit, rate: requests.rate).write(requests, to: output)
         }
         try output.flush()
     }

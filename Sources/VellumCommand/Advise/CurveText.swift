@@ -17,17 +17,23 @@ struct CurveText {
     private let unit: LimitUnit
     private let present: Int?
     private let rows: [Row]
+    /// Why SIEVE isn't marked as the best policy; nil if it may be.
+    private let remark: String?
 
     /// - Parameters:
     ///   - points: in the order of limits, then of `policies`.
+    ///   - rate: share of the keys that are simulated.
     ///   - present: the limit that the cache has.
     init(
-        _ points: [MissRatioCurve.Point], _ policies: [CachePolicy], unit: LimitUnit, present: Int? = nil
+        _ points: [MissRatioCurve.Point], _ policies: [CachePolicy], unit: LimitUnit, rate: Double,
+        present: Int? = nil
     ) {
+        let isBiased = rate < 1 && policies.contains(.sieve)
+        remark = isBiased ? ArchiveAdvice.remarkOnSIEVE : nil
         (self.policies, self.unit, self.present) = (policies, unit, present)
         rows = stride(from: 0, to: points.count, by: policies.count).compactMap { start in
             let points = Array(points[start..<start + policies.count])
-            let online = points.filter { $0.policy != .opt }
+            let online = points.filter { $0.policy != .opt && !($0.policy == .sieve && isBiased) }
             let best = (online.isEmpty ? points : online).max { $0.hitRatio < $1.hitRatio }
             return best.map { Row(limit: points[0].limit, points: points, best: $0) }
         }
@@ -57,6 +63,7 @@ struct CurveText {
                     })
         }
         try table.end()
+        if let remark { try output.write(remark + "\n") }
         if rows.count > 1 { try output.write("\n" + graph(SystemText.isUTF8 ? .unicode : .ascii)) }
     }
 
