@@ -415,4 +415,38 @@ struct EngineChangeTests {
         #expect(accessed.hasSuffix(" ago") || accessed.hasSuffix(", just now"), "\(accessed)")
         #expect(lines.contains { $0.hasPrefix("hits 1") })
     }
+
+    @Test("under S3-FIFO, the list shows queues, and the next victims in the order of eviction")
+    func queues() throws {
+        try archive.setEvictionPolicy(.s3fifo)
+        try archive.setLimits(disk: 20_000, memory: nil)
+        for number in 0..<300 {
+            try archive.put([UInt8](repeating: 7, count: 100), forKey: "key \(number)")
+            for _ in 0..<number % 4 { _ = try archive.access("key \(number - number % 7)") }
+        }
+        let listed = try archive.entries(order: .nextEvictedFirst)
+        let expected = try listed.indices.compactMap { try listed.key(at: $0) }
+        var browser = try browser("<enter>0")
+        let rows = browser.lines.filter { $0.contains(" small ") || $0.contains(" main ") }
+        let keys = rows.compactMap { $0.firstMatch(of: /key \d+/).map { String($0.output) } }
+        #expect(keys.count > 5 && keys == Array(expected.prefix(keys.count)), "\(browser.text)")
+        #expect(rows.map { $0.contains("▼") } == rows.indices.map { $0 < 2 }, "\(browser.text)")
+        for (key, row) in zip(keys, rows) {
+            let state = try #require(try archive.metadata(key)?.queue)
+            #expect(row.contains("\(state.isSmall ? "small" : "main") \(state.frequency)"), "\(row)")
+        }
+        try browser.press("V")
+        #expect(browser.text.contains("\(expected[1])  evicted next"), "\(browser.text)")
+        let plan = try self.browser("L<ctrl+u>disk 10 kB<enter>").boxWords
+        #expect(plan.contains("S3-FIFO") && !plan.contains("least recently"), "\(plan)")
+    }
+
+    @Test("under LRU, no queue can be sorted by")
+    func noQueues() throws {
+        try archive.put([1], forKey: "a")
+        var browser = try browser("<enter>")
+        #expect(!browser.text.contains("queue"))
+        try browser.press("0")
+        #expect(browser.model.said?.contains("S3-FIFO") == true)
+    }
 }

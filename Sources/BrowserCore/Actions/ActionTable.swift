@@ -17,7 +17,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case sort, reverse
     case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
-    case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
+    case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner", sortByQueue = "sort-by-queue"
     case sortByProperty = "sort-by-property"
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
@@ -71,7 +71,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
 
     private static let sortColumns: [ActionID: EntryColumn] = [
         .sortByKey: .key, .sortBySize: .size, .sortByTier: .tier, .sortByIdle: .idle, .sortByAge: .age,
-        .sortByExpires: .expires, .sortByHits: .hits, .sortByOwner: .owner,
+        .sortByExpires: .expires, .sortByHits: .hits, .sortByOwner: .owner, .sortByQueue: .queue,
     ]
 
     var column: EntryColumn? { ActionID.sortColumns[self] }
@@ -199,6 +199,7 @@ package enum ActionTable {
         action(.sortByExpires, "Sort by expiry", "Sort by expiry time.", ["6"], [.entries]),
         action(.sortByHits, "Sort by hits", "Sort by the number of hits.", ["7"], [.entries]),
         action(.sortByOwner, "Sort by owner", "Sort by owner.", ["8"], [.entries]),
+        action(.sortByQueue, "Sort by queue", "The next entry that S3-FIFO evicts first.", ["0"], [.entries]),
         action(.sortByProperty, "Sort by property", "Sort by the next chosen property.", ["9"], [.entries]),
     ]
 
@@ -301,7 +302,8 @@ package enum ActionTable {
         .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
         .monitor: "log tail watch", .processes: "clients ps", .graphs: "chart evict stats",
         .alarm: "alert threshold", .span: "sort",
-        .history: "audit describe evicted log missing why", .sortByIdle: "lru", .sortByExpires: "ttl",
+        .history: "audit describe evicted log missing why", .sortByIdle: "lru", .sortByQueue: "evict",
+        .sortByExpires: "ttl",
         .columns: "fields",
         .wrap: "fold long lines",
         .openStore: "connect context ctx path redis switch url valkey",

@@ -88,7 +88,7 @@ enum TitleView {
                     "\(age.verb) \(Figures.duration(age.seconds)) ago ",
                     look[age.seconds < 1 ? .titleGood : .titleWarning])
             }
-            // Only LRU order has the newest row at the top.
+            // Only the order of recency has the newest row at the top.
             let isFollowing =
                 model.parts.follows(model) && (model.screen != .entries || model.entries?.order == .recency)
             return Span(

@@ -76,6 +76,8 @@ extension Model {
             return "The archive was removed."
         }
         return switch id {
+        case .sortByQueue where !isOfServer && entries?.unreported.contains(.queue) == true:
+            "Only S3-FIFO has queues."
         case _ where id.column.map { entries?.unreported.contains($0) == true } == true:
             "A server doesn't report \(id.column?.title ?? "")."
         case .history where isOfServer: "A server records no events of its keys."

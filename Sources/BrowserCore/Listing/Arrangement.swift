@@ -22,8 +22,7 @@ package struct Arrangement: Sendable {
     var removed = 0
     /// Listed entries that were deleted by this browser; ``sorted`` lacks them.
     var deleted = 0
-    /// Listing indices of the next entries to be evicted.
-    package let victims: Range<Int>
+    package let victims: NextEvicted
     package let made: Timestamp
     /// Whether it has only the most recent entries, or those known so far, until all are listed.
     package var isPart = false
@@ -140,6 +139,21 @@ package struct ListedRows: Sendable {
         }
         made = newer.made
     }
+}
+
+/// The next entries to be evicted.
+package struct NextEvicted: Sendable {
+    /// Listing indices, the next evicted first.
+    package let indices: [Int]
+    private let ranks: [Int: Int]
+
+    init(_ indices: [Int]) {
+        self.indices = indices
+        ranks = Dictionary(uniqueKeysWithValues: zip(indices, 0...))
+    }
+
+    /// Position of an entry, from 0; nil if it isn't among them.
+    func rank(of index: Int) -> Int? { ranks[index] }
 }
 
 extension Arrangement {

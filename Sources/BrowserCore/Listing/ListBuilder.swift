@@ -266,17 +266,18 @@ package struct ListBuilder {
     }
 
     /// The entries that are evicted when 1 % of the limit, or one average entry if that is more, is stored.
-    private func victims(_ listing: any EntryListing, limit: UInt64?) -> Range<Int> {
+    private func victims(_ listing: any EntryListing, limit: UInt64?) -> NextEvicted {
         let count = listing.count
-        guard let limit, count > 0 else { return count..<count }
+        guard let limit, count > 0 else { return NextEvicted([]) }
         let average = Double(listing.valueBytes) / Double(count)
         var excess = Double(listing.valueBytes) + max(Double(limit) / 100, average) - Double(limit)
-        var first = count
-        while excess > 0, first > 0, count - first < 10_000 {
-            first -= 1
-            excess -= Double(listing.figures(at: first).size)
+        var victims: [Int] = []
+        let order = listing.evictionOrder.map { Positions.some($0.indices) } ?? .reversed(count)
+        while excess > 0, victims.count < min(count, 10_000) {
+            victims.append(order.index(atRow: victims.count))
+            excess -= Double(listing.figures(at: victims[victims.count - 1]).size)
         }
-        return first..<count
+        return NextEvicted(victims)
     }
 
     /// Maximum length of a listing without an index of keys that is searched completely.

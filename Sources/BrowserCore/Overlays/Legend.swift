@@ -35,6 +35,8 @@ enum Legend {
                 Line("yellow", "A row changed within the last seconds."),
                 Line("red, struck", "A row that is evicted next unless accessed."),
                 Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
+                Line(
+                    "queue", "Under S3-FIFO: small or main queue, and accesses since it entered it, up to 3."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
                 Line("updated", "Age of this list: long lists refresh less often."),
             ]
@@ -60,6 +62,7 @@ enum Legend {
         case .advise:
             return [
                 Line("L, 3, S, W", "Curves of LRU, S3-FIFO, SIEVE, W-TinyLFU, by recorded reads."),
+                Line("1/4 of the keys", "Share of the keys that are sampled. SIEVE has then too few misses."),
                 Line(String(glyphs.ascending), "The present limit, on the axis."),
                 Line("measured", "Hit ratio of these reads in the archive."),
                 Line("hits/s", "Hits gained or lost, compared with the present limit and policy."),

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A snapshot of entries in LRU order. Entries are read from the store when requested.
+/// A snapshot of entries, the most recently used first. Entries are read from the store when requested.
 package protocol EntryListing: Sendable {
     var count: Int { get }
     var valueBytes: UInt64 { get }
@@ -48,6 +48,9 @@ package protocol EntryListing: Sendable {
 
     var isByRecency: Bool { get }
 
+    /// The order in which S3-FIFO evicts the entries; nil if the least recently used one is evicted first, or if unknown.
+    var evictionOrder: EvictionOrder? { get }
+
     /// Whether the list was limited because there are too many entries.
     var isCut: Bool { get }
 
@@ -75,6 +78,7 @@ extension EntryListing {
     package func traits(at index: Int) -> (type: String, layout: String?)? { nil }
     package func unknown(at index: Int) -> Set<QueryMetadata> { [] }
     package var isByRecency: Bool { true }
+    package var evictionOrder: EvictionOrder? { nil }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
     package func wasPresent(at index: Int) -> Bool? { true }

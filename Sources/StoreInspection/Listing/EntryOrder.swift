@@ -6,11 +6,14 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case idle = "recency"
     case age = "created"
     case expires, hits, owner
+    /// The queue of S3-FIFO; the next evicted entry first.
+    case queue = "eviction"
 
     package var title: String {
         switch self {
         case .idle: "idle"
         case .age: "age"
+        case .queue: "queue"
         default: rawValue
         }
     }
@@ -41,7 +44,7 @@ package struct EntryOrder: Sendable, Hashable {
         self.init(.column(column), descending: descending)
     }
 
-    /// LRU order, the most recent first.
+    /// The most recently used first.
     package static let recency = EntryOrder(.idle, descending: false)
 
     /// A server's order, which has no meaning.

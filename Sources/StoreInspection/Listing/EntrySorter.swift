@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Sorts a listing by a column; equal entries keep LRU order. Recency is free; the key column reads every key, age and owner
+/// Sorts a listing by a column; equal entries stay most recently used first. Recency is free; the key column reads every key, age and owner
 /// every entry's metadata, a property every value.
 package struct EntrySorter<Stop: Error> {
     private let listing: any EntryListing
@@ -53,6 +53,11 @@ package struct EntrySorter<Stop: Error> {
         switch column {
         case .idle where listing.isByRecency: return order.descending ? .reversed(count) : .all(count)
         case .idle: return try sorted(order) { ~listing.accessed(at: $0).microseconds }
+        case .queue:
+            guard let indices = listing.evictionOrder?.indices else {
+                return try positions(EntryOrder(.idle, descending: !order.descending), by: .idle)
+            }
+            return .some(order.descending ? indices.reversed() : indices)
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
         case .tier: return try sorted(order) { listing.terms(at: $0).tier.order }

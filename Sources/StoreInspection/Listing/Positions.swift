@@ -1,8 +1,8 @@
 /// The rows of a table as indices of a listing.
 package enum Positions: Sendable, Equatable {
-    /// All in LRU order, without memory.
+    /// All, the most recently used first; takes no memory.
     case all(Int)
-    /// All in reverse LRU order.
+    /// All, the least recently used first.
     case reversed(Int)
     case some([Int32])
 
@@ -21,7 +21,7 @@ package enum Positions: Sendable, Equatable {
         }
     }
 
-    /// The row of an index. O(1) in LRU order, else O(rows).
+    /// The row of an index. O(1) by recency, else O(rows).
     package func row(ofIndex index: Int) -> Int? {
         switch self {
         case .all(let count): index < count ? index : nil

@@ -3,11 +3,13 @@ import StorageEngine
 package struct StoredListing: EntryListing {
     private let archive: Archive
     package let list: EntryList
+    package let evictionOrder: EvictionOrder?
 
-    /// - Parameter most: maximum number of the most recent entries; nil: all.
+    /// - Parameter most: maximum number of the most recent entries, without their order of eviction; nil: all.
     package init(_ archive: Archive, mostRecent most: Int? = nil) throws(StorageError) {
         self.archive = archive
         list = if let most { try archive.recentEntries(most) } else { try archive.entries() }
+        evictionOrder = most == nil ? list.evictionOrder() : nil
     }
 
     package var count: Int { list.count }
@@ -38,7 +40,9 @@ package struct StoredListing: EntryListing {
 
     // A replaced entry shows the key's current metadata.
     package func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
-        try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
+        var entry = try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
+        entry?.queue = evictionOrder?[index]
+        return entry
     }
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {

@@ -85,7 +85,18 @@ extension EntryMetadata {
             ("hits", Figures.count(hits) + rank), ("expires", expiry ?? "never"),
         ]
         if let owner { facts.append(("owner", owner)) }
+        if let queue { facts.append(("queue", queue.words)) }
         return facts
+    }
+}
+
+extension QueueState {
+    package var name: String { isSmall ? "small" : "main" }
+
+    /// `small queue, frequency 1; enters the main queue from frequency 2 on`
+    package var words: String {
+        "\(name) queue, frequency \(frequency)"
+            + (isSmall ? "; enters the main queue from frequency 2 on" : "")
     }
 }
 

@@ -7,6 +7,10 @@ package enum MetadataColumns {
         Column("expires", title: "EXPIRES"), Column("hits", title: "HITS"), Column("owner", title: "OWNER"),
         Column("rank", title: "RANK", dropped: 2),
     ]
+    /// Those of S3-FIFO.
+    package static let queueColumns = [
+        Column("queue", title: "QUEUE"), Column("frequency", title: "FREQUENCY", dropped: 0),
+    ]
 
     package static func cells(_ metadata: EntryMetadata, now: Timestamp = .now()) -> [Cell] {
         [
@@ -15,11 +19,11 @@ package enum MetadataColumns {
             metadata.expires.map { .deadline($0, now: now) } ?? .absent,
             .count(UInt64(metadata.hits)),
             Cell(metadata.owner), metadata.rank.map { .count(UInt64($0)) } ?? .absent,
-        ]
+        ] + (metadata.queue.map { [.text($0.name), .count(UInt64($0.frequency))] } ?? [])
     }
 
     package static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
-        zip(columns, cells(metadata)).map { ($0.name, $1) }
+        zip(columns + queueColumns, cells(metadata)).map { ($0.name, $1) }
     }
 
     package static func entry(_ members: [(name: String, value: Cell)], value: JSONTree) -> JSONTree {

@@ -11,6 +11,9 @@ struct KeysCommand: ParsableCommand {
             frequency; without --order in the order of its scan. On a terminal, expires is the remaining time. --match is a \
             shell pattern; quote it. --prefix and --owner compare bytes. Exit code 1 if no entry matches.
 
+            A cache with the policy s3fifo also has queue, small or main, and frequency, the accesses since the entry entered \
+            that queue, up to 3.
+
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
 
@@ -20,7 +23,7 @@ struct KeysCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             Sort by recency (most recently used first), key, owner, size (largest first), created (latest first), \
-            expires (soonest first), hits (most first) or tier (in memory first).
+            expires (soonest first), hits (most first), tier (in memory first) or eviction (next evicted first).
             """, valueName: "order"))
     var order = EntryColumn.idle
 
@@ -57,7 +60,9 @@ struct KeysCommand: ParsableCommand {
         let archive = try reference.openEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
-        var printer = RowPrinter(MetadataColumns.columns, json: rows.layout)
+        let queues = listing.evictionOrder
+        var printer = RowPrinter(
+            MetadataColumns.columns + (queues == nil ? [] : MetadataColumns.queueColumns), json: rows.layout)
         var left = limit ?? .max
         var missing = 0
         var isAnyMeant = false
@@ -76,7 +81,7 @@ struct KeysCommand: ParsableCommand {
             {
                 continue
             }
-            guard let metadata = try entries.soundMetadata(at: index) else {
+            guard var metadata = try entries.soundMetadata(at: index) else {
                 if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
@@ -84,6 +89,7 @@ struct KeysCommand: ParsableCommand {
             if let owner, metadata.owner?.utf8.elementsEqual(owner.utf8) != true { continue }
             isAnyMeant = true
             guard left > 0 else { break }
+            metadata.queue = queues?[index]
             try printer.print(MetadataColumns.cells(metadata, now: now))
             left -= 1
         }
@@ -108,7 +114,7 @@ struct KeysCommand: ParsableCommand {
         // Any order but the server's own needs metadata of all keys.
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
-        if let order, [.tier, .age, .owner].contains(order) {
+        if let order, [.tier, .age, .owner, .queue].contains(order) {
             throw ValidationError("keys of a server have no \(order.rawValue)")
         }
         let pattern: String? =

@@ -1,3 +1,4 @@
+import CacheSimulation
 import ServerInspection
 import StorageEngine
 import StoreInspection
@@ -24,7 +25,8 @@ struct ArchivePane {
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let box = rect
         frame.border(box, style: look[.border], glyphs: look.glyphs)
-        let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
+        let policy = archive.evictionPolicy == .lru ? "" : CachePolicy(archive.evictionPolicy).title
+        let content = [archive.typeName, archive.latestEncoding?.label ?? "", policy].filter { !$0.isEmpty }
         let kind = (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
         let room = max(0, box.columns - 4)
         let name = look.cut(

@@ -28,7 +28,7 @@ extension ArchiveChange {
                 ("Rename \(name)?", "Rename"),
                 [
                     "Copies \(sample.amount) to \(TerminalText.sanitized(new)), then removes \(name).",
-                    "Its events and its undo records are lost.",
+                    "Its events, undo records and recorded requests are lost.",
                 ]
             )
         case .compact:
@@ -56,23 +56,25 @@ extension ArchiveChange {
     }
 }
 
-/// The entries that a lower disk limit evicts, least recently used first.
+/// The entries that a lower disk limit evicts.
 struct Evictions: Sendable, Hashable {
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
-    /// Seconds since the last access of the least recently used entry to evict.
+    /// Seconds since the last access of the first entry to evict.
     private(set) var idle: Double?
+    /// Whether S3-FIFO selects them.
+    private(set) var hasQueues = false
 
     init() {}
 
-    /// Takes entries from the end of the LRU order until `excess` bytes are reached. Nil if `progress` stops it.
+    /// Takes the next evicted entries until `excess` bytes are reached. Nil if `progress` stops it.
     init?(_ listing: any EntryListing, _ excess: UInt64, at now: Timestamp, _ progress: (Double) -> Bool) {
-        var index = listing.count
-        if index > 0 { idle = max(0, now.seconds(since: listing.accessed(at: index - 1))) }
-        while bytes < excess, index > 0 {
-            index -= 1
+        hasQueues = listing.evictionOrder != nil
+        let order = listing.evictionOrder.map { Positions.some($0.indices) } ?? .reversed(listing.count)
+        if order.count > 0 { idle = max(0, now.seconds(since: listing.accessed(at: order.index(atRow: 0)))) }
+        while bytes < excess, entries < order.count {
+            bytes += listing.figures(at: order.index(atRow: entries)).size
             entries += 1
-            bytes += listing.figures(at: index).size
             if entries % 4096 == 0, !progress(Double(bytes) / Double(excess)) { return nil }
         }
     }
@@ -92,9 +94,9 @@ struct Evictions: Sendable, Hashable {
                 + "oldest first. This can't be undone."
         }
         let age = idle.map { "; the first was used \(Figures.duration($0)) ago" } ?? ""
+        let order = hasQueues ? "in the order of S3-FIFO" : "least recently used first"
         return
-            "About \(Figures.amount(entries, bytes: bytes)), are evicted, least recently used first\(age). "
-            + "This can't be undone."
+            "About \(Figures.amount(entries, bytes: bytes)), are evicted, \(order)\(age). This can't be undone."
     }
 }
 

@@ -5,26 +5,23 @@ extension EntriesScreen {
     /// Moves to the first entry to be evicted or, from such an entry, to the next one.
     static func moveToVictim(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return [] }
-        func index(_ row: Int) -> Int { arrangement.rows.index(atRow: row) }
-        let rows = (0..<entries.count).filter { $0 != entries.cursor && entries.isVictim(row: $0) }
-            .sorted { index($0) > index($1) }
-        let isVictim = entries.isVictim(row: entries.cursor)
-        let hidden =
-            arrangement.isFiltered
-            ? arrangement.victims.count
-                - (0..<entries.count).count { arrangement.victims.contains(index($0)) }
-            : 0
+        let victims = arrangement.victims
+        func rank(_ row: Int) -> Int? { victims.rank(of: arrangement.rows.index(atRow: row)) }
+        let all = (0..<entries.count).compactMap { row in rank(row).map { (rank: $0, row: row) } }
+        let rows = all.filter { $0.row != entries.cursor && entries.isVictim(row: $0.row) }.sorted(by: <)
+        let hidden = arrangement.isFiltered ? victims.indices.count - all.count : 0
         if hidden > 0 {
-            let victims = "\(Figures.count(hidden)) of the next victims"
-            model.say(hidingText(entries, model, hides: victims), seconds: 6)
+            model.say(
+                hidingText(entries, model, hides: "\(Figures.count(hidden)) of the next victims"), seconds: 6)
         } else if rows.isEmpty {
             model.say(
-                arrangement.victims.isEmpty
+                victims.indices.isEmpty
                     ? noVictim(entries.archive, arrangement.listing, model)
                     : "No other entry is evicted next.", seconds: 6)
         }
-        let later = isVictim ? rows.first { index($0) < index(entries.cursor) } : nil
-        return (later ?? rows.first).map { move(&model, to: $0) } ?? []
+        let present = entries.isVictim(row: entries.cursor) ? rank(entries.cursor) : nil
+        let later = present.flatMap { present in rows.first { $0.rank > present } }
+        return (later ?? rows.first).map { move(&model, to: $0.row) } ?? []
     }
 
     /// A message: the filter, condition or group that hides some entries, and the key that clears it.

@@ -97,11 +97,19 @@ struct EntriesState: Sendable {
 
     func isVictim(row: Int) -> Bool {
         guard let arrangement, row < arrangement.count else { return false }
-        // An access since the listing moved the entry to the front.
-        if rows[row].map({ vanished.contains(ExactText($0.key)) || $0.accessed > arrangement.made }) == true {
-            return false
+        let index = arrangement.rows.index(atRow: row)
+        if let entry = rows[row] {
+            if vanished.contains(ExactText(entry.key)) { return false }
+            if entry.accessed > arrangement.made {
+                // An access since the listing moved the entry to the front or, under S3-FIFO, increased its frequency, and two keep an
+                // entry of the small queue.
+                guard let queue = arrangement.listing.evictionOrder?[index], queue.isSmall,
+                    entry.hits >= arrangement.listing.figures(at: index).hits,
+                    UInt32(queue.frequency) + entry.hits - arrangement.listing.figures(at: index).hits < 2
+                else { return false }
+            }
         }
-        return arrangement.victims.contains(arrangement.rows.index(atRow: row))
+        return arrangement.victims.rank(of: index) != nil
     }
 
     /// Updates a removed row whose key was recorded again.

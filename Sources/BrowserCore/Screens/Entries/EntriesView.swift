@@ -56,6 +56,7 @@ enum EntriesView {
         Column(.age, .fixed(6), .trailing, priority: 5),
         Column(.expires, .fixed(8), .trailing, priority: 4),
         Column(.hits, .fixed(7), .trailing, priority: 3),
+        Column(.queue, .fixed(7), .leading, priority: 1),
         Column(.owner, .minimum(8, weight: 1), .leading, priority: 7),
     ]
 
@@ -66,7 +67,11 @@ enum EntriesView {
     }
 
     static func unreported(_ model: Model) -> Set<EntryColumn> {
-        Set(EntryColumn.allCases.filter { QueryMetadata(rawValue: $0.title).map(model.reports) == false })
+        let hasQueues = model.entries.flatMap { model.sample($0.archive) }?.evictionPolicy == .s3fifo
+        return Set(
+            EntryColumn.allCases.filter {
+                $0 == .queue ? !hasQueues : QueryMetadata(rawValue: $0.title).map(model.reports) == false
+            })
     }
 
     /// Indices of ``columns(_:)`` that are chosen and not scrolled out. The sign and the key are always shown.
@@ -93,7 +98,8 @@ enum EntriesView {
     /// their order.
     static func bases(_ model: Model) -> [EntryOrder.Basis] {
         guard model.isOfServer else {
-            return EntryColumn.allCases.map(EntryOrder.Basis.column)
+            return EntryColumn.allCases.filter { model.entries?.unreported.contains($0) != true }
+                .map(EntryOrder.Basis.column)
                 + (model.entries?.properties ?? []).map(EntryOrder.Basis.property)
         }
         let columns = columns(model.entries)
@@ -244,6 +250,7 @@ enum EntriesView {
             let expires = expires(entry, now: now)
             return Table.Cell(expires.text, role: expires.role)
         case .hits: return Table.Cell(Figures.count(entry.hits))
+        case .queue: return Table.Cell(entry.queue.map { "\($0.name) \($0.frequency)" } ?? "")
         case .owner: return Table.Cell(entry.owner ?? "", role: .dim)
         }
     }
@@ -379,8 +386,8 @@ enum EntriesView {
             right.append(Span("likely victims of \(server.policy) \(among)first ", look[.dying]))
         }
         // An older list's victims may be evicted already.
-        if !arrangement.victims.isEmpty, EntriesScreen.age(model) == nil {
-            let count = Figures.count(arrangement.victims.count)
+        if !arrangement.victims.indices.isEmpty, EntriesScreen.age(model) == nil {
+            let count = Figures.count(arrangement.victims.indices.count)
             // They free 1% of the limit or, if that is less than an average entry, one entry.
             let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
             let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"

@@ -86,6 +86,7 @@ enum ValueView {
             let tier = entry.tier == .both ? "disk and memory" : entry.tier.rawValue
             facts += ["age \(Figures.duration(now.seconds(since: entry.created)))", tier]
         }
+        if let queue = entry.queue { facts.append("\(queue.name) queue, frequency \(queue.frequency)") }
         if let owner = entry.owner { facts.append("owner \(owner)") }
         if !isOfServer { facts.append("created \(Figures.date(entry.created))") }
         Bar(
