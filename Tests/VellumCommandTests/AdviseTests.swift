@@ -131,4 +131,17 @@ struct AdviseTests {
         let result = try Vellum.run(["advise", "-s", store, "City"])
         #expect(result.status != 0 && result.errors.contains(path), "\(result)")
     }
+
+    @Test("SIEVE isn't the best policy of a sample, which overstates it")
+    func sampledSIEVE() throws {
+        // Each key is read twice soon, and once later: SIEVE is best.
+        let trace = (0..<60_000).map { "\($0)\n\($0)\n\(max(0, $0 - 9000))\n" }.joined()
+        func stars(_ options: String...) throws -> [[Bool]] {
+            let all = ["advise", "--trace", "-", "--limits", "12000", "--policies", "lru,sieve"] + options
+            let text = try Vellum.run(all, input: trace).expect(0).text
+            let row = text.split(separator: "\n").first { $0.contains("12,000") && $0.contains("%") } ?? ""
+            return [row.split(separator: " ").filter { $0.contains("%") }.map { $0.hasSuffix("*") }]
+        }
+        #expect(try stars("--sampling", "20") == [[true, false]])
+    }
 }

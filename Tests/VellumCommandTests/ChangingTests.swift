@@ -75,9 +75,37 @@ struct ChangingTests {
     @Test func existingArchiveKeepsLimits() throws {
         try store.done("put", "A", "k", "--disk", "1KB", input: "1")
         let result = try store.done("put", "A", "k", "--disk", "2KB", input: "2")
-        #expect(result.errors == "vellum: archive \"A\" already exists and keeps its kind and limits\n")
+        #expect(
+            result.errors == "vellum: archive \"A\" already exists and keeps its kind, limits and policy\n")
         #expect(try store.archives()["A"]?["diskLimit"] as? Int == 1000)
         #expect(try store.done("get", "A", "k", "--json").text == "2\n")
+    }
+
+    @Test("a new cache gets a policy, by which its entries can be listed")
+    func policies() throws {
+        try store.done("put", "A", "k", "--policy", "s3fifo", "--disk", "1kB", input: "1")
+        let lines = (0..<12).map { "{\"k\":\($0)}" }.joined(separator: "\n")
+        try store.done("import", "B", "--key", "k", "--policy", "s3fifo", input: lines)
+        try store.done("put", "C", "k", "--disk", "1kB", input: "1")
+        let archives = try store.archives()
+        #expect(archives["A"]?["kind"] as? String == "cache")
+        #expect(
+            ["A", "B", "C"].map { archives[$0]?["evictionPolicy"] as? String } == ["s3fifo", "s3fifo", "lru"])
+        for key in ["3", "5"] { for _ in 0..<2 { try store.done("touch", "B", key) } }
+        let entries = try JSON.array(store.done("keys", "B", "--order", "eviction", "--json").text)
+        #expect(
+            entries.compactMap { $0["key"] as? String } == [
+                "0", "1", "2", "4", "6", "7", "8", "9", "10", "11", "3", "5",
+            ])
+        #expect(entries.map { $0["queue"] as? String } == Array(repeating: "small", count: 12))
+        #expect(entries.map { $0["frequency"] as? Int } == Array(repeating: 0, count: 10) + [2, 2])
+        #expect(try JSON.object(store.done("why", "B", "3", "--json").text)["meta"] is [String: Any])
+        let plain = try JSON.array(store.done("keys", "C", "--order", "eviction", "--json").text)
+        #expect(plain.count == 1 && plain[0]["queue"] == nil)
+        try store.run("put", "D", "k", "--kind", "collection", "--policy", "lru", input: "1").expect(2)
+        try store.run("put", "D", "k", "--policy", "arc", input: "1").expect(2)
+        #expect(try store.done("put", "A", "k", "--policy", "lru", input: "2").errors.contains("keeps its"))
+        #expect(try store.archives()["A"]?["evictionPolicy"] as? String == "s3fifo")
     }
 
     @Test func deletionAsksOnTerminal() throws {

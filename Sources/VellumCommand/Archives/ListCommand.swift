@@ -5,8 +5,8 @@ struct ListCommand: ParsableCommand {
         commandName: "ls", abstract: "Lists the archives with their sizes, limits and counters.",
         discussion: """
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
-            diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; memoryBytes \
-            and diskBytes are sums of values, footprint is the size of the archive's files. Unreadable archives and empty \
+            diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections, evictionPolicy. Sizes are \
+            bytes; memoryBytes and diskBytes are sums of values, footprint is the size of the archive's files. Unreadable archives and empty \
             archive folders are reported on standard error, with exit code 3, and so are damaged archives, which may \
             lack entries; the others are still listed.
             """)
@@ -23,6 +23,7 @@ struct ListCommand: ParsableCommand {
         Column("diskLimit", title: "LIMIT", dropped: 7), Column("footprint", title: "FOOTPRINT", dropped: 5),
         Column("hits", title: "HITS", dropped: 2), Column("misses", title: "MISSES", dropped: 1),
         Column("evictions", title: "EVICTIONS", dropped: 0), Column("expirations"), Column("rejections"),
+        Column("evictionPolicy", title: "POLICY", dropped: 4),
     ]
 
     func run() throws {

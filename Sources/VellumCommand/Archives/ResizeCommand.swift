@@ -2,7 +2,7 @@ struct ResizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resize", abstract: "Changes the limits or the eviction policy of an archive.",
         discussion: """
-            Applies to all processes at once. A smaller disk limit evicts the least recently used entries, or a log's oldest \
+            Applies to all processes at once. A smaller disk limit evicts entries in the order of the policy, or a log's oldest \
             messages, at once; that can't be undone. A collection has no disk limit.
 
             With the policy s3fifo, a cache keeps entries that are accessed again against many that are read once; vellum \
@@ -66,14 +66,5 @@ struct ResizeCommand: ParsableCommand {
     private static func change(_ old: UInt64?, _ new: UInt64) -> String {
         let words = Figures.bytes(new)
         return old == new ? "\(words) as before" : "\(words), was \(old.map(Figures.bytes) ?? "none")"
-    }
-}
-
-extension EvictionPolicy {
-    fileprivate static func parse(_ word: String) throws -> EvictionPolicy {
-        guard let policy = allCases.first(where: { "\($0)" == word }) else {
-            throw ValidationError("unknown eviction policy \"\(word)\"; use lru or s3fifo")
-        }
-        return policy
     }
 }

@@ -1,7 +1,7 @@
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Kind of a new archive: a cache evicts when it is full (default: cache with --disk, else collection).",
+            "Kind of a new archive: a cache evicts when it is full (default: cache with --disk or --policy, else collection).",
             valueName: "cache|collection"), completion: .list(["cache", "collection"]),
         transform: ArchiveKind.parse)
     var kind: ArchiveKind?
@@ -18,21 +18,28 @@ struct ArchiveArguments: ParsableArguments {
             valueName: "size"))
     var memory: ByteCount?
 
+    @Option(
+        help: ArgumentHelp("For a new cache: eviction policy (default: lru).", valueName: "lru|s3fifo"),
+        completion: .list(EvictionPolicy.allCases.map { "\($0)" }), transform: EvictionPolicy.parse)
+    var policy: EvictionPolicy?
+
     mutating func validate() throws {
         if kind == .log {
             throw ValidationError(
                 "a log has messages, not entries; vellum append NAME --disk SIZE creates one")
         }
-        if kind == .collection, disk != nil {
-            throw ValidationError("a collection never evicts, so it has no --disk limit")
+        if kind == .collection, disk != nil || policy != nil {
+            throw ValidationError(
+                "a collection never evicts, so it has no \(disk == nil ? "--policy" : "--disk limit")")
         }
     }
 
     var configuration: ArchiveConfiguration {
-        let kind = kind ?? (disk == nil ? .collection : .cache)
+        let kind = kind ?? (disk == nil && policy == nil ? .collection : .cache)
         var configuration = ArchiveConfiguration(kind: kind)
         configuration.diskLimit = kind == .collection ? nil : disk?.bytes ?? configuration.diskLimit
         if let memory { configuration.memoryLimit = memory.bytes }
+        if let policy { configuration.evictionPolicy = policy }
         return configuration
     }
 
@@ -45,13 +52,25 @@ struct ArchiveArguments: ParsableArguments {
         let differs =
             kind.map { $0 != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
             || memory.map { $0.bytes != found.memoryLimit } ?? false
-        if differs { Console.warn("archive \"\(name)\" already exists and keeps its kind and limits") }
+            || policy.map { $0 != found.evictionPolicy } ?? false
+        if differs {
+            Console.warn("archive \"\(name)\" already exists and keeps its kind, limits and policy")
+        }
         defer {
             if isNew, let status = try? archive.status(), status.records == 0, status.attachedProcesses == 1 {
                 try? store.removeArchive(named: name)
             }
         }
         try body(archive)
+    }
+}
+
+extension EvictionPolicy {
+    static func parse(_ word: String) throws -> EvictionPolicy {
+        guard let policy = allCases.first(where: { "\($0)" == word }) else {
+            throw ValidationError("unknown eviction policy \"\(word)\"; use lru or s3fifo")
+        }
+        return policy
     }
 }
 

@@ -4,7 +4,7 @@ struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put", abstract: "Stores a JSON document as CBOR, a text, or bytes.",
         discussion: """
-            Creates the store and the archive if they don't exist. A cache evicts its least recently used entries for a new \
+            Creates the store and the archive if they don't exist. A cache evicts entries, in the order of its policy, for a new \
             one; a value larger than the archive's limit is refused and evicts nothing. TTL and owner of an existing entry \
             are replaced as well. A document in which an object has duplicate names is refused.
 
