@@ -70,6 +70,28 @@ struct PolicyTests {
         #expect(policy == .opt || stream.curve.points.map(\.hitRatio) == expected)
     }
 
+    @Test(
+        "a recording of 2,000 reads rates another limit like 40,000 reads of caches that were full before",
+        arguments: [50, 100, 200])
+    func coldStart(limit: Int) {
+        var random = Random(seed: 5)
+        var recent: [UInt64] = []
+        var long = PolicySimulation(policies: [.lru], limits: [limit], unit: .entries)
+        var short = PolicySimulation(policies: [.lru], limits: [limit], unit: .entries, recordedLimit: 100)
+        for number in 0..<42_000 {
+            let hash = Request.hash("\(random.rank(of: 1000))".utf8)
+            if number == 2_000 { long.beginCounting() }
+            long.add(Request(hash: hash))
+            let place = recent.firstIndex(of: hash)
+            if let oldest = place ?? (recent.count < 100 ? nil : 0) { recent.remove(at: oldest) }
+            recent.append(hash)
+            guard number >= 40_000 else { continue }
+            short.add(Request(hash: hash, kind: place == nil ? .miss : .hit))
+            if place == nil { short.add(Request(hash: hash, kind: .write)) }
+        }
+        #expect(abs(short.curve.points[0].hitRatio - long.curve.points[0].hitRatio) < 0.02)
+    }
+
     @Test("a key whose expiry time changes is stored, with its own group", arguments: CachePolicy.online)
     func firstChange(policy: CachePolicy) {
         var stream = PolicySimulation(policies: [policy], limits: [8], unit: .entries)

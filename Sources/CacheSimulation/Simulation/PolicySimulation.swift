@@ -7,16 +7,48 @@ package struct PolicySimulation: Sendable {
         var cache: any EvictionPolicy
         var hits = 0.0
         var groupHits: [Double] = []
+        /// The sum of the sizes that were added since the cache was full; nil: it never was full.
+        var added: Int?
+        var isWarm = false
+        /// The counts when the cache became warm; until then, those before the last eighth to quarter of the reads.
+        var start = Counts()
+        var later = Counts()
+        private static let leastReads = 512.0
+
+        /// Until a cache is full, it lacks entries from before the recording. Then LRU has the right ones; the queues of other
+        /// policies also depend on earlier evictions.
+        mutating func warmUp(_ step: Step, _ reads: Double, _ recorded: Double) {
+            let counts = Counts(reads: reads, hits: hits, recorded: recorded)
+            let isAdded = step.size > 0 && step.action != .lookup && !cache.holds(Int(step.key))
+            if isAdded, let sum = added {
+                added = sum + step.size
+            } else if isAdded, cache.used + step.size > cache.limit {
+                added = 0
+            }
+            if let added, policy == .lru || added >= cache.limit {
+                (isWarm, start) = (true, counts)
+            } else if reads - later.reads >= max(Self.leastReads, reads / 8) {
+                (start, later) = (later, counts)
+            }
+        }
+    }
+
+    /// Weighted numbers of reads, and of hits of the simulated and of the recorded cache.
+    private struct Counts: Sendable {
+        var reads = 0.0
+        var hits = 0.0
+        var recorded = 0.0
     }
 
     package static let defaultKeys = 8192
 
     private let mostKeys: Int
-    private let recordedLimit: Int
+    private let recordedLimit: Int?
     private var sampler: KeySampler
     private var caches: [Simulated] = []
     private var all = 0
     private var counted = 0.0
+    private var recordedHits = 0.0
     private var groupRequests: [Double] = []
     /// The group of each key's last request, by the key's number.
     private var groups: [UInt16] = []
@@ -24,11 +56,11 @@ package struct PolicySimulation: Sendable {
     /// - Parameters:
     ///   - policies: the optimum is ignored.
     ///   - limits: in `unit`, at least 1.
-    ///   - recordedLimit: the limit of the cache whose hits are recorded.
+    ///   - recordedLimit: the limit of the cache whose hits are recorded; nil: all simulated caches begin empty.
     ///   - rate: share of the keys that the source sends, selected by the lowest 24 bits of their hash.
     package init(
         policies: [CachePolicy] = CachePolicy.online, limits: [Int], unit: LimitUnit,
-        recordedLimit: Int = 1, mostKeys: Int = defaultKeys, rate: Double = 1
+        recordedLimit: Int? = nil, mostKeys: Int = defaultKeys, rate: Double = 1
     ) {
         self.recordedLimit = recordedLimit
         self.mostKeys = max(16, mostKeys)
@@ -51,10 +83,11 @@ package struct PolicySimulation: Sendable {
 
     /// Resets the counts, not the caches' contents: earlier requests only filled them.
     package mutating func beginCounting() {
-        (all, counted) = (0, 0)
+        (all, counted, recordedHits) = (0, 0, 0)
         groupRequests = groupRequests.map { _ in 0 }
         for place in caches.indices {
             caches[place].hits = 0
+            (caches[place].start, caches[place].later) = (Counts(), Counts())
             caches[place].groupHits = groupRequests
         }
     }
@@ -80,11 +113,14 @@ package struct PolicySimulation: Sendable {
             if isCounted {
                 counted += weight
                 groupRequests[group] += weight
+                if request.kind == .hit { recordedHits += weight }
             }
             for place in caches.indices {
-                guard step.action != .prior || caches[place].limit >= recordedLimit,
-                    caches[place].cache.perform(step), isCounted
-                else { continue }
+                guard step.action != .prior || caches[place].limit >= recordedLimit ?? 1 else { continue }
+                if recordedLimit != nil, !caches[place].isWarm {
+                    caches[place].warmUp(step, counted, recordedHits)
+                }
+                guard caches[place].cache.perform(step), isCounted else { continue }
                 caches[place].hits += weight
                 caches[place].groupHits[group] += weight
             }
@@ -127,8 +163,19 @@ package struct PolicySimulation: Sendable {
                 }
                 return MissRatioCurve.Point(
                     limit: simulated.limit, policy: simulated.policy,
-                    hitRatio: MissRatioCurve.hitRatio(hits: simulated.hits, counted: counted, all: all),
+                    hitRatio: hitRatio(simulated),
                     groups: shares)
             }, requests: all)
+    }
+
+    /// With a recorded cache, its ratio over all reads, and the difference of the simulated one since that became warm.
+    private func hitRatio(_ simulated: Simulated) -> Double {
+        let reads = counted - simulated.start.reads
+        guard recordedLimit != nil, reads > 0 else {
+            return MissRatioCurve.hitRatio(hits: simulated.hits, counted: counted, all: all)
+        }
+        let more = simulated.hits - simulated.start.hits - (recordedHits - simulated.start.recorded)
+        let ratio = MissRatioCurve.hitRatio(hits: recordedHits, counted: counted, all: all) + more / reads
+        return min(1, max(0, ratio))
     }
 }

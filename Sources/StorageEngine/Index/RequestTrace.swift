@@ -11,9 +11,10 @@ enum RequestLayout {
     static let headerBytes = 4096
     static let cellBytes = 32
     static let leastCells: UInt32 = 2048
-    static let mostCells: UInt32 = 65_536
-    /// The number of cells is doubled when there are fewer for each entry.
-    static let cellsForEntry: UInt32 = 16
+    static let mostCells: UInt32 = 131_072
+    /// The number of cells is doubled once all are used, up to this number or, if that is more, to ``cellsForEntry`` for each entry.
+    static let enoughCells: UInt32 = 16_384
+    static let cellsForEntry: UInt32 = 64
     /// Number of sampled entries above which the threshold is halved. It is doubled below a quarter of that.
     static let mostSampled: UInt64 = 4096
 
@@ -142,15 +143,15 @@ final class RequestTrace: @unchecked Sendable {
         return claimed
     }
 
-    /// Doubles the cells if there are too few for this number of entries. Requires the archive's lock.
+    /// Doubles the cells if all are used and too few for this number of entries. Requires the archive's lock.
     func grow(forEntries entries: Int) {
         let present = cells
-        let wanted = UInt64(max(0, entries)) * UInt64(RequestLayout.cellsForEntry)
-        guard wanted > UInt64(present), present < RequestLayout.mostCells,
+        let wanted = max(
+            UInt64(RequestLayout.enoughCells), UInt64(max(0, entries)) * UInt64(RequestLayout.cellsForEntry))
+        guard present < min(wanted, UInt64(RequestLayout.mostCells)), next >= present,
             !cannotGrow.load(ordering: .relaxed), cp_load32(field(RequestLayout.cellsOffset)) == present
         else { return }
-        var more = present
-        while more < RequestLayout.mostCells, wanted > UInt64(more) { more *= 2 }
+        let more = present * 2
         guard let file = try? folder.fileIfPresent(named: ArchiveFile.requests, writable: true),
             (try? file.status())?.number == number,
             (try? file.reserveBlocks(RequestLayout.bytes(cells: more))) != nil

@@ -18,8 +18,8 @@ package struct CacheAdvisor: Sendable {
         (self.limits, self.findsOptimum) = (limits, findsOptimum)
     }
 
-    /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 65,536 requests, and
-    /// counts its second half. Later ones read what was added. The simulation begins again with a new trace, while the trace is
+    /// Advice from all requests so far; nil if none are recorded. The first call reads the whole trace, up to 131,072 requests, and
+    /// counts its second half; a simulated cache that isn't full by then is compared with the archive later. Later ones read what was added. The simulation begins again with a new trace, while the trace is
     /// short, after a gap of more requests than were read, when all recorded requests are of a larger sample, and after a change
     /// of limit or policy. Only requests after the last such change count.
     package mutating func advice(on archive: Archive) throws(SourceError) -> ArchiveAdvice? {
@@ -226,7 +226,14 @@ private struct CacheReplay: Sendable {
     var advice: ArchiveAdvice {
         var points = policies.curve.points
         let present = points.first { $0.limit == limit && $0.policy == policy }
-        if let optimum { points += Set(points.map(\.limit)).map { optimum.point(.opt, limit: $0) } }
+        if let optimum {
+            // It begins with less than the others, whose counts exclude the time before they were full.
+            points += Dictionary(grouping: points, by: \.limit).map { limit, others in
+                let ratio = others.map(\.hitRatio).max() ?? 0
+                return .init(
+                    limit: limit, policy: .opt, hitRatio: max(ratio, optimum.point(.opt, limit: limit).hitRatio))
+            }
+        }
         points.sort {
             ($0.limit, ArchiveAdvice.place($0.policy)) < ($1.limit, ArchiveAdvice.place($1.policy))
         }

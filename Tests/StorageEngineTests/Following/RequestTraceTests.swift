@@ -135,7 +135,7 @@ import Testing
         let expected = try (0..<100_000).map { try tag("\($0)", hash) }.filter { $0 < 1 << 27 }
         #expect(joined.requests.map(\.tag) == expected)
         #expect((2_048...4_096).contains(expected.count))
-        #expect(try contents(of: path).count == 4_096 + 65_536 * 32)
+        #expect(try contents(of: path).count == 4_096 + 16_384 * 32)
 
         // Unsampled keys add nothing.
         for key in (0..<1_000).map(String.init) where try tag(key, hash) >= 1 << 27 {
@@ -150,6 +150,17 @@ import Testing
         joined.append(more)
         #expect(joined.threshold == 1 << 27 && joined.requests.allSatisfy { $0.tag < 1 << 27 })
         try archive.expectValid()
+    }
+
+    @Test(
+        "grows as requests come, to 16,384 cells, or 64 for each entry",
+        arguments: [(10, 2_000, 2_048), (10, 40_000, 16_384), (600, 100_000, 65_536)])
+    func growth(entries: Int, requests: Int, cells: Int) throws {
+        let archive = try folder.archive(creating: .cache())
+        for number in 0..<requests { try archive.put([1], forKey: "\(number % entries)") }
+        #expect(try contents(of: path).count == 4_096 + cells * 32)
+        let samples = try #require(try archive.requestSamples())
+        #expect(samples.requests.count == min(requests, cells) && samples.lost == 0)
     }
 
     @Test("counts overwritten samples as lost")
