@@ -103,9 +103,11 @@ struct EntriesState: Sendable {
             if entry.accessed > arrangement.made {
                 // An access since the listing moved the entry to the front or, under S3-FIFO, increased its frequency, and two keep an
                 // entry of the small queue.
+                let accesses = entry.hits.subtractingReportingOverflow(
+                    arrangement.listing.figures(at: index).hits)
                 guard let queue = arrangement.listing.evictionOrder?[index], queue.isSmall,
-                    entry.hits >= arrangement.listing.figures(at: index).hits,
-                    UInt32(queue.frequency) + entry.hits - arrangement.listing.figures(at: index).hits < 2
+                    !accesses.overflow, accesses.partialValue < 2,
+                    UInt32(queue.frequency) + accesses.partialValue < 2
                 else { return false }
             }
         }
