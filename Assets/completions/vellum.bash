@@ -304,7 +304,7 @@ _vellum_keys() {
         return
         ;;
     '--order')
-        __vellum_add_completions -W 'key'$'\n''size'$'\n''tier'$'\n''recency'$'\n''created'$'\n''expires'$'\n''hits'$'\n''owner'
+        __vellum_add_completions -W 'key'$'\n''size'$'\n''tier'$'\n''recency'$'\n''created'$'\n''expires'$'\n''hits'$'\n''owner'$'\n''eviction'
         return
         ;;
     '--prefix')
@@ -404,7 +404,7 @@ _vellum_put() {
     repeating_flags=()
     non_repeating_flags=(--text --raw --version -h --help)
     repeating_options=()
-    non_repeating_options=(-s --store --expires --memory-expires --owner --kind --disk --memory)
+    non_repeating_options=(-s --store --expires --memory-expires --owner --kind --disk --memory --policy)
     __vellum_offer_flags_options 3
 
     # Offer option value completions
@@ -431,6 +431,10 @@ _vellum_put() {
         return
         ;;
     '--memory')
+        return
+        ;;
+    '--policy')
+        __vellum_add_completions -W 'lru'$'\n''s3fifo'
         return
         ;;
     esac
@@ -927,7 +931,7 @@ _vellum_import() {
     repeating_flags=()
     non_repeating_flags=(--text --trim --strict --lossless --overwrite --write --version -h --help)
     repeating_options=(--types)
-    non_repeating_options=(-s --store --key --value --format --delimiter --quote --decimal --header --expires --memory-expires --owner --kind --disk --memory)
+    non_repeating_options=(-s --store --key --value --format --delimiter --quote --decimal --header --expires --memory-expires --owner --kind --disk --memory --policy)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
@@ -981,6 +985,10 @@ _vellum_import() {
         return
         ;;
     '--memory')
+        return
+        ;;
+    '--policy')
+        __vellum_add_completions -W 'lru'$'\n''s3fifo'
         return
         ;;
     esac

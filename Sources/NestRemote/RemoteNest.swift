@@ -35,12 +35,12 @@ public final class RemoteNest: Sendable {
     ///   - store: the folder of the store for near copies; `nil`: the program's.
     public init(
         named name: String = "Nest", store: URL? = nil, remote: any RemoteTier,
-        whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
+        whenUntracked untracked: UntrackedBehavior = .refuse, writes: RemoteWrites = .through,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
     ) throws {
         let factory = store.map { ArchivesFactory(storePath: $0.path) } ?? ArchivesFactory.shared
         items = try factory.archives(
-            named: name, remote: remote, whenUncovered: uncovered, writes: writes,
+            named: name, remote: remote, whenUntracked: untracked, writes: writes,
             trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize)
     }
 
@@ -106,7 +106,7 @@ public final class RemoteNest: Sendable {
     public func flush(within longest: Duration = .seconds(10)) throws { try items.flush(within: longest) }
 
     /// Whether the tier reports changes by others to this process.
-    public var isCovered: Bool { items.isCovered }
+    public var isTracked: Bool { items.isTracked }
 
     /// The statistics of this nest and of the tier's connection.
     public func statistics() throws -> RemoteStatistics { try items.statistics() }

@@ -51,17 +51,17 @@ package final class CursesTerminal {
         size = CursesTerminal.windowSize(of: descriptor)
         // Install before ncurses, which keeps existing handlers.
         cnc_signals_install(waker.writeEnd)
-        let traits = TerminalTraits(environment: environment)
+        let capabilities = TerminalCapabilities(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))
-        guard !drawsFrames || cnc_open(traits.type, rows, columns) else {
+        guard !drawsFrames || cnc_open(capabilities.type, rows, columns) else {
             cnc_signals_remove()
-            throw TerminalError.unknownType(traits.type)
+            throw TerminalError.unknownType(capabilities.type)
         }
-        colors = !drawsFrames || traits.depth == .mono ? 0 : Int(cnc_start_colors())
+        colors = !drawsFrames || capabilities.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
-        depth = traits.depth(colors: colors)
-        isGNUScreen = traits.isGNUScreen
-        knowsModes = drawsFrames && traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
+        depth = capabilities.depth(colors: colors)
+        isGNUScreen = capabilities.isGNUScreen
+        knowsModes = drawsFrames && capabilities.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: drawsFrames ? CursesTerminal.terminalSequences() : [:])
         CursesTerminal.isOpen = true
         enter()
@@ -173,8 +173,8 @@ package final class CursesTerminal {
             let style = colors < 16 && depth > .mono ? reduced.readableInEightColors : reduced
             let attributes = Int32(attributes(of: style))
             let pair = pair(for: style)
-            let room = min(Int(cell.width), size.columns - column)
-            let pieces = CellPieces.pieces(of: cell.text, width: room, isUTF8: isUTF8, maximum: 5) {
+            let available = min(Int(cell.width), size.columns - column)
+            let pieces = CellPieces.pieces(of: cell.text, width: available, isUTF8: isUTF8, maximum: 5) {
                 Int(cnc_width($0))
             }
             for piece in pieces {

@@ -1,4 +1,5 @@
-/// Shows 24-bit colors on terminals whose terminfo entry has 256: curses writes numbers, which ``translated(_:)`` replaces.
+/// Shows 24-bit colors on terminals whose terminfo entry has 256 colors: curses writes numbers, which ``translated(_:)``
+/// replaces.
 package struct DirectPalette {
     /// Numbers from 16 are sent as `38;5;N` and `48;5;N`, lower ones in shorter forms.
     private static let first = 16

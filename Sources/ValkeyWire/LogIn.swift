@@ -13,7 +13,7 @@ package struct LogIn: Sendable {
 
     package var hello: RESPCommand {
         var hello = RESPCommand("HELLO", "3")
-        // A user without a password accepts any.
+        // A user without a password accepts any password.
         if hasCredentials { hello = hello + "AUTH" + (user ?? "default") + (password ?? "") }
         return hello + "SETNAME" + name
     }
@@ -23,13 +23,13 @@ package struct LogIn: Sendable {
         user.map { RESPCommand("AUTH", $0, password ?? "") } ?? RESPCommand("AUTH", password ?? "")
     }
 
-    /// Names the connection at these servers.
+    /// The command that names the connection on servers without `HELLO`.
     package var setName: RESPCommand { RESPCommand("CLIENT", "SETNAME", name) }
 
     package static func isUnknown(_ message: String) -> Bool { message.contains("unknown command") }
 
-    /// A server's refusal up to its first quotation mark, safe for logs. One that contains the password isn't shown: a gap would reveal
-    /// its length.
+    /// A server's refusal up to its first quotation mark, safe for logs. A refusal that contains the password is replaced entirely,
+    /// because a gap would reveal the length of the password.
     package func reason(_ message: String) -> String {
         if message.hasPrefix("WRONGPASS") {
             return "WRONGPASS: wrong user or password, or the user is disabled"

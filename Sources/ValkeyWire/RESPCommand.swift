@@ -40,7 +40,7 @@ extension Sequence<RESPCommand> {
 
 /// Patterns of keys, as for `SCAN … MATCH`.
 package enum KeyPattern {
-    /// The pattern of a text. Escapes bytes: a wildcard with a combining mark is another character.
+    /// The pattern that matches a text. Escapes wildcards as bytes, because a combining mark may follow them.
     package static func escaped(_ text: some Sequence<UInt8>) -> [UInt8] {
         text.flatMap { "*?[]\\^".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }

@@ -4,7 +4,7 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
 
     package init(_ description: String) { self.description = description }
 
-    /// - Parameter violation: describes the bytes that are against the protocol.
+    /// - Parameter violation: describes the bytes that violate the protocol.
     init(violation: String) { description = "it sent a reply that is not RESP: \(violation)" }
 }
 

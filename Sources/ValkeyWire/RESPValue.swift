@@ -1,6 +1,6 @@
 /// A reply or a push, by the Redis serialization protocol 2 and 3 (<https://valkey.io/topics/protocol/>).
 package enum RESPValue: Sendable, Hashable {
-    /// `$`, and `=` without its three letters of format.
+    /// `$`, and `=` without its three-letter format prefix.
     case bytes([UInt8])
     /// `+`: a status such as `OK`.
     case status(String)
@@ -62,7 +62,7 @@ package enum RESPValue: Sendable, Hashable {
     /// The text, with invalid UTF-8 repaired; empty for other values.
     package var shownText: String { blob.map { String(decoding: $0, as: UTF8.self) } ?? text ?? "" }
 
-    /// The next cursor and the elements in the answer to `SCAN` and similar commands.
+    /// The next cursor and the elements in the reply to `SCAN` and similar commands.
     package var scanned: (cursor: [UInt8], elements: [RESPValue])? {
         guard let parts = elements, parts.count == 2, let cursor = parts[0].blob,
             let elements = parts[1].elements
@@ -79,15 +79,15 @@ package struct ScanCursors: Sendable {
 
     package var count: Int { idle.count }
 
-    /// Adds the next cursor, from a reply with `new` new elements. Returns false if it was there already: correct servers repeat no
-    /// cursor.
+    /// Adds the next cursor, from a reply with `new` new elements. Returns false if it is a repetition, which correct servers don't
+    /// send.
     package mutating func isAdvanced(to cursor: [UInt8], new: Int) -> Bool {
         if new > 0 { idle = [] }
         return idle.insert(cursor).inserted
     }
 }
 
-/// Named texts in an answer, such as the lines `name:value` of `INFO` and the words `name=value` of `CLIENT INFO`.
+/// Named texts in a reply, such as the lines `name:value` of `INFO` and the words `name=value` of `CLIENT INFO`.
 package struct RESPFields: Sendable {
     package private(set) var all: [(name: Substring, value: Substring)] = []
 

@@ -6,12 +6,12 @@ package struct ServerURL: Sendable, Hashable {
     package private(set) var port = 6379
     package private(set) var user: String?
     package var password: String?
-    /// 0 to 1,000,000; nil: absent, for all.
+    /// 0 to 1,000,000; nil: the URL names no database.
     package private(set) var database: Int?
     /// Whether the connection is encrypted.
     package let isSecure: Bool
     package private(set) var encryption = ServerEncryption()
-    /// Whether many requests are sent without pauses for the server's other clients (`?pace=full`).
+    /// Whether series of requests are sent without pauses for the server's other clients (`?pace=full`).
     package private(set) var isUnpaced = false
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
@@ -20,7 +20,8 @@ package struct ServerURL: Sendable, Hashable {
     package static func isURL(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z]+:\/\//) != nil }
 
     /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also
-    ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`, and with each `?pace=full` or `polite`. `redis` means the same as `valkey`, and %XX a byte.
+    ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`, and with each `?pace=full` or `polite`. `redis` is a synonym of
+    ///   `valkey`; %XX denotes a byte.
     package init(_ url: String) throws(ServerURLError) {
         guard let scheme = ServerURL.schemes.first(where: { url.lowercased().hasPrefix($0) }) else {
             throw ServerURLError("it doesn't begin with \(ServerURL.schemes.joined(separator: ", "))")
@@ -40,7 +41,8 @@ package struct ServerURL: Sendable, Hashable {
             let pairs = rest[rest.index(after: mark)...].split(separator: "&")
             let others = pairs.filter { $0 != "pace=full" && $0 != "pace=polite" }
             guard isSecure || others.isEmpty && !pairs.isEmpty else {
-                throw ServerURLError("? is only for valkeys://, except ?pace=full or ?pace=polite")
+                throw ServerURLError(
+                    "only valkeys:// can have parameters after ?, except ?pace=full and ?pace=polite")
             }
             isUnpaced = pairs.contains("pace=full")
             encryption = try ServerURL.encryption(others)
@@ -72,7 +74,7 @@ package struct ServerURL: Sendable, Hashable {
         } else if !rest.isEmpty {
             throw ServerURLError("the host must be followed by :PORT or /DATABASE")
         }
-        guard !host.isEmpty else { throw ServerURLError("it has no host") }
+        guard !host.isEmpty else { throw ServerURLError("the host is missing") }
     }
 
     private static func number(_ text: Substring) -> Int? {
@@ -115,7 +117,7 @@ package struct ServerURL: Sendable, Hashable {
         return names.count == parts.count ? names : nil
     }
 
-    /// Whether the host's name is one of this machine. A tunnel may be behind it.
+    /// Whether the host is a name of this machine, such as localhost. A tunnel may listen there.
     package var isLocal: Bool {
         host == "localhost" || host == "::1"
             || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
@@ -123,10 +125,10 @@ package struct ServerURL: Sendable, Hashable {
 }
 
 extension ServerURL: CustomStringConvertible {
-    /// Without user and password, and without the database.
+    /// The URL without user, password and database.
     package var description: String { text(user: "") }
 
-    /// With the user, but without the password.
+    /// The URL with the user, but without the password.
     package var forCommands: String {
         text(user: user.map { ServerEncryption.encoded($0, but: "%?#@:/") + "@" } ?? "")
     }
@@ -144,14 +146,14 @@ package struct ServerEncryption: Sendable, Hashable {
     package var roots: String?
     /// Path of a PEM file with the client certificate; nil: none.
     package var certificate: String?
-    /// Path of a PEM file with its key; nil: in the same file.
+    /// Path of a PEM file with the certificate's private key; nil: the certificate file contains it.
     package var key: String?
     /// The name in the server's certificate; nil: the host's.
     package var serverName: String?
 
     package init() {}
 
-    /// By parameter names.
+    /// The settings by parameter name.
     fileprivate static var parts: [String: WritableKeyPath<ServerEncryption, String?>] {
         ["roots": \.roots, "certificate": \.certificate, "key": \.key, "serverName": \.serverName]
     }
@@ -181,6 +183,6 @@ package struct ServerURLError: Error, Hashable, CustomStringConvertible {
     package init(_ reason: String) { self.reason = reason }
 
     package var description: String {
-        "not an address of a server: \(reason); write valkey://host:6379/0 or valkey://user:password@host"
+        "not a server address: \(reason); write valkey://host:6379/0 or valkey://user:password@host"
     }
 }

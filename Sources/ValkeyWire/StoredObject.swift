@@ -1,7 +1,7 @@
 import StorageEngine
 
-/// An object of a near cache as it is stored under its key at a server: 18 bytes, the owner, and the encoded object. All numbers are
-/// little-endian.
+/// An object of a near cache as it is stored under its key at a server: 18 bytes, the owner, and the encoded object. All numbers
+/// are little-endian.
 ///
 /// | byte | bytes | content |
 /// | ---: | ---: | --- |
@@ -12,13 +12,13 @@ import StorageEngine
 /// | 10 | 8 | maximum time in a process's memory in microseconds; 0: no limit |
 /// | 18 | | the owner, then the object |
 ///
-/// The time until it expires is that of the key.
+/// The object expires with the key.
 package struct StoredObject: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
     /// Maximum time in each process's memory; nil: no limit.
     package var memoryLifetime: Duration?
-    /// Nil: it has none. At most 255 bytes.
+    /// At most 255 bytes; nil: no owner.
     package var owner: String?
 
     package init(bytes: [UInt8], encoding: ValueEncoding, memoryLifetime: Duration?, owner: String?) {
@@ -51,12 +51,12 @@ package struct StoredObject: Sendable, Hashable {
 
     package struct Problem: Error { package var reason: String }
 
-    package static func isBegun(by bytes: [UInt8]) -> Bool {
+    package static func hasMagic(_ bytes: [UInt8]) -> Bool {
         bytes.count >= ownerOffset && bytes.starts(with: magic)
     }
 
     package init(decoding bytes: [UInt8]) throws(Problem) {
-        guard StoredObject.isBegun(by: bytes) else { throw Problem(reason: "another program wrote it") }
+        guard StoredObject.hasMagic(bytes) else { throw Problem(reason: "another program wrote it") }
         let number = { (range: Range<Int>) in
             bytes[range].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
@@ -73,12 +73,12 @@ package struct StoredObject: Sendable, Hashable {
             memoryLifetime: interval == 0 ? nil : .microseconds(interval), owner: owner.isEmpty ? nil : owner)
     }
 
-    /// The length of the longest prefix of an object that holds its owner.
+    /// Maximum length of the header with the owner.
     package static let longestHead = ownerOffset + 255
 
-    /// The owner in an object's first bytes; nil without an owner or for other bytes.
+    /// The owner in an object's first bytes; nil if it has none, or if the bytes aren't an object.
     package static func owner(ofHead bytes: [UInt8]) -> String? {
-        guard isBegun(by: bytes), bytes[lengthOffset] > 0 else { return nil }
+        guard hasMagic(bytes), bytes[lengthOffset] > 0 else { return nil }
         let end = min(bytes.count, ownerOffset + Int(bytes[lengthOffset]))
         return String(validating: bytes[ownerOffset..<end], as: UTF8.self)
     }

@@ -56,7 +56,7 @@ private let counted: [(String, @Sendable (RemoteStatistics) -> Int)] = [
     ("remote.lost.changes", { $0.lostChanges }),
 ]
 private let measured: [(String, @Sendable (RemoteStatistics) -> Int)] = [
-    ("remote.covered", { $0.isCovered ? 1 : 0 }), ("remote.waiting.keys", { $0.waitingKeys }),
+    ("remote.covered", { $0.isTracked ? 1 : 0 }), ("remote.waiting.keys", { $0.waitingKeys }),
     ("remote.waiting.bytes", { $0.waitingBytes }),
 ]
 private let countedOfTiers: [(String, @Sendable (RemoteHealth) -> Int)] = [

@@ -10,7 +10,7 @@ extension ArchivesFactory {
     ///   - name: the archive's name at the tier; `nil`: the type's ``Vellum/Archivable/archiveName``. The near copies are in the
     ///     archive `name@tier` of this store, so both together have at most 79 bytes.
     ///   - remote: the tier that keeps the objects.
-    ///   - uncovered: the behavior while the tier doesn't report changes.
+    ///   - untracked: the behavior while the tier doesn't report changes.
     ///   - writes: when changes reach the tier.
     ///   - memorySize: limit for near copies in each process's memory, in bytes; 0 or less means 1 megabyte.
     ///   - diskSize: limit for near copies on disk, in bytes; 0 or less means 2 megabytes.
@@ -20,7 +20,7 @@ extension ArchivesFactory {
     ///   of that name. An unreachable tier is no error: the connection is retried.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil, remote: any RemoteTier,
-        whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
+        whenUntracked untracked: UntrackedBehavior = .refuse, writes: RemoteWrites = .through,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         lifetime: Duration? = nil, reports: Bool = true
     ) throws -> RemoteArchives<Object> {
@@ -34,7 +34,7 @@ extension ArchivesFactory {
                 guard known.tier === remote else { throw RemoteError.otherTier(name: remote.name) }
                 return (known, false)
             }
-            let archives = RemoteArchives(near, named: name, remote, uncovered, writes, lifetime: lifetime)
+            let archives = RemoteArchives(near, named: name, remote, untracked, writes, lifetime: lifetime)
             inUse = inUse.filter { $0.value.archives != nil }
             inUse[place] = InUse(archives: archives)
             return (archives, true)

@@ -18,7 +18,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
             return try archives.object(of: .success(write.kept), key)
         }
         // Another thread costs more than the access, so it is only used for a copy that may be trusted.
-        if archives.coverage.mayTrust(key),
+        if archives.tracking.mayTrust(key),
             let object = try await archives.near.blocking({ try archives.accessOnDisk($0, key) })
         {
             return object
@@ -54,7 +54,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let behind = archives.behind {
             return try await BlockingExecutor.run { try archives.delete(key, behind) }
         }
-        let ticket = archives.coverage.begin(key)
+        let ticket = archives.tracking.begin(key)
         return try await BlockingExecutor.run(after: { archives.space.delete(key, $0) }) {
             try archives.finishDeletion(of: key, ticket, $0)
         }
@@ -74,7 +74,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     @discardableResult
     public nonisolated(nonsending) func expire(_ key: String, in lifetime: Duration?) async throws -> Bool {
         try await flush()
-        let ticket = archives.coverage.begin(key)
+        let ticket = archives.tracking.begin(key)
         return try await BlockingExecutor.run(after: { archives.space.expire(key, in: lifetime, $0) }) {
             try archives.finishDeletion(of: key, ticket, $0)
         }

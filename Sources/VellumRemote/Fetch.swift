@@ -20,10 +20,10 @@ final class Fetch: Sendable {
     }
 
     let key: String
-    let ticket: Coverage.Ticket
+    let ticket: CopyTracking.Ticket
     private let state = Guarded(State())
 
-    init(_ key: String, _ ticket: Coverage.Ticket) {
+    init(_ key: String, _ ticket: CopyTracking.Ticket) {
         self.key = key
         self.ticket = ticket
     }

@@ -5,22 +5,22 @@ import Vellum
 
 /// Drops near copies that the tier reports as changed: from memory at once, from disk on a queue.
 final class NearCopies<Object: Archivable>: RemoteListener {
-    let coverage = Coverage()
+    let tracking = CopyTracking()
     private let near: ArchiveHandle<Object>
     private let isToBeEmptied = Atomic(false)
     private let queue = DispatchQueue(label: "vellum.near-copies")
 
     init(_ near: ArchiveHandle<Object>) { self.near = near }
 
-    func isCovered() { coverage.cover() }
+    func isTracked() { tracking.start() }
 
-    func isUncovered() {
-        coverage.uncover()
+    func isUntracked() {
+        tracking.stop()
         leaveMemory()
     }
 
     func changed(_ key: String) {
-        let sequence = coverage.change(key)
+        let sequence = tracking.change(key)
         attempt("drop from memory", key) { try near.core.leaveMemory(key) }
         guard let sequence else { return }
         queue.async { [self] in
@@ -29,7 +29,7 @@ final class NearCopies<Object: Archivable>: RemoteListener {
     }
 
     func changedAll() {
-        coverage.changeAll()
+        tracking.changeAll()
         leaveMemory()
         // One deletion serves all reports that arrive before it starts.
         guard !isToBeEmptied.exchange(true, ordering: .relaxed) else { return }

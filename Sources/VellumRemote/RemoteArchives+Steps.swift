@@ -7,7 +7,7 @@ extension RemoteArchives {
     struct Change: Sendable {
         var prepared: PreparedObject
         var remote: RemoteObject
-        var ticket: Coverage.Ticket
+        var ticket: CopyTracking.Ticket
     }
 
     func begin(_ object: Object, _ options: EntryOptions) throws -> Change {
@@ -17,12 +17,12 @@ extension RemoteArchives {
             lifetime: options.lifetime ?? lifetime,
             memoryLifetime: options.memoryLifetime, owner: options.owner)
         try remote.attributes().validate()
-        return Change(prepared: prepared, remote: remote, ticket: coverage.begin(prepared.name))
+        return Change(prepared: prepared, remote: remote, ticket: tracking.begin(prepared.name))
     }
 
     func store(_ change: Change, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void) {
-        space.store(change.remote, forKey: change.prepared.name) { [coverage] answer in
-            coverage.answer(change.ticket)
+        space.store(change.remote, forKey: change.prepared.name) { [tracking] answer in
+            tracking.answer(change.ticket)
             then(answer)
         }
     }
@@ -39,11 +39,11 @@ extension RemoteArchives {
 
     /// Processes the answer to a change. If the tier may have executed it, the near copy is no longer trusted.
     private func settle<Value>(
-        _ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>
+        _ ticket: CopyTracking.Ticket, _ answer: Result<Value, RemoteError>
     ) throws(RemoteError) {
         if case .failure(let error) = answer {
             if error.isUncertain { distrust(ticket) }
-            _ = coverage.end(ticket, keptAs: nil)
+            _ = tracking.end(ticket, keptAs: nil)
             counts.failures.add(1, ordering: .relaxed)
             if error.isUncertain { dropUncertain(ticket.key.text) }
             throw error
@@ -52,8 +52,8 @@ extension RemoteArchives {
     }
 
     /// Objects in memory are used without a check, so they are dropped before the disk's copy, whose removal may fail.
-    private func distrust(_ ticket: Coverage.Ticket) {
-        coverage.change(by: ticket)
+    private func distrust(_ ticket: CopyTracking.Ticket) {
+        tracking.change(by: ticket)
         leaveMemory(ticket.key.text)
     }
 
@@ -68,17 +68,17 @@ extension RemoteArchives {
     }
 
     func finishDeletion(
-        of key: String, _ ticket: Coverage.Ticket, _ answer: Result<Bool, RemoteError>
+        of key: String, _ ticket: CopyTracking.Ticket, _ answer: Result<Bool, RemoteError>
     ) throws -> Bool {
         try settle(ticket, answer)
-        _ = coverage.end(ticket, keptAs: nil)
+        _ = tracking.end(ticket, keptAs: nil)
         try near.perform { try $0.delete(key) }
         return try answer.get()
     }
 
     func finishDeletion(ofOwner owner: String?, _ answer: Result<Int, RemoteError>) throws -> Int {
         // A failed deletion may have deleted objects. Pending fetches may return them.
-        coverage.changeAll()
+        tracking.changeAll()
         try near.perform { try $0.leaveMemory()() }
         if let owner {
             try near.perform { try $0.deleteAll(ofOwner: owner) }
@@ -101,7 +101,7 @@ extension RemoteArchives {
 
     func delete(_ key: String, _ behind: WriteBehind<Object>) throws -> Bool {
         var isThere = behind.write(of: key)?.remote != nil
-        try enqueue(.init(), for: key, coverage.begin(key), behind) {
+        try enqueue(.init(), for: key, tracking.begin(key), behind) {
             if try near.perform({ try $0.archive.sequence(of: key) }) != nil { isThere = true }
             try near.perform { try $0.delete(key) }
             return nil
@@ -111,10 +111,10 @@ extension RemoteArchives {
 
     /// Queues a change, then updates the near copy. Pending answers are outdated, and later ones are ignored (`fill`).
     private func enqueue(
-        _ write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
+        _ write: WriteBehind<Object>.Write, for key: String, _ ticket: CopyTracking.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?
     ) throws {
-        defer { _ = coverage.end(ticket, keptAs: nil) }
+        defer { _ = tracking.end(ticket, keptAs: nil) }
         let number = try behind.add(key, write, of: self)
         distrust(ticket)
         var sequence: UInt64?
@@ -124,7 +124,7 @@ extension RemoteArchives {
 
     /// Stores a copy in memory and on disk and trusts it, unless it is outdated.
     private func keep(
-        _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket
+        _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: CopyTracking.Ticket
     ) throws -> Bool {
         // The copy expires no later than the server's object.
         let attributes = remote.attributes(waited: ticket.age)
@@ -134,10 +134,10 @@ extension RemoteArchives {
                 try near.perform { try $0.keepNear(prepared, attributes, unless: { ticket.isOutdated }) }
             }
         } catch {
-            _ = coverage.end(ticket, keptAs: nil)
+            _ = tracking.end(ticket, keptAs: nil)
             throw error
         }
-        if coverage.end(ticket, keptAs: sequence) { return true }
+        if tracking.end(ticket, keptAs: sequence) { return true }
         if let sequence { try near.perform { try $0.dropNear(prepared.name, ifSequence: sequence) } }
         return false
     }
@@ -150,7 +150,7 @@ extension RemoteArchives {
             if let fetch = fetches[name], !fetch.ticket.isOutdated {
                 return (fetch, false, fetch.join(blocking, then))
             }
-            let fetch = Fetch(key, coverage.begin(key))
+            let fetch = Fetch(key, tracking.begin(key))
             fetches[name] = fetch
             return (fetch, true, fetch.join(blocking, then))
         }
@@ -160,8 +160,8 @@ extension RemoteArchives {
             return
         }
         counts.fetches.add(1, ordering: .relaxed)
-        space.fetch(key) { [coverage] answer in
-            coverage.answer(fetch.ticket)
+        space.fetch(key) { [tracking] answer in
+            tracking.answer(fetch.ticket)
             fetch.answer(answer)
         }
     }
@@ -173,7 +173,7 @@ extension RemoteArchives {
         guard fetch.begin() else { return nil }
         let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
         // Has no effect if a copy was kept.
-        _ = coverage.end(fetch.ticket, keptAs: nil)
+        _ = tracking.end(fetch.ticket, keptAs: nil)
         fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
         }
@@ -219,7 +219,7 @@ extension RemoteArchives {
         do {
             if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key) {
                 counts.confirmed.add(1, ordering: .relaxed)
-                _ = coverage.end(ticket, keptAs: copy.sequence)
+                _ = tracking.end(ticket, keptAs: copy.sequence)
                 return prepared.kept
             }
             _ = try keep(prepared, remote, ticket)
@@ -239,10 +239,10 @@ extension RemoteArchives {
 
     private func staleCopy(_ fetch: Fetch, insteadOf error: RemoteError) throws -> HeldObject? {
         let key = fetch.key
-        guard case .serveStale(let longest) = uncovered, let gap = coverage.gap(of: fetch.ticket),
+        guard case .serveStale(let longest) = untracked, let gap = tracking.gap(of: fetch.ticket),
             gap <= longest,
             let copy = try near.perform({ try $0.nearCopy(key) }),
-            try coverage.formerlyTrusted(key, copy.sequence) || isYounger(than: longest, key)
+            try tracking.formerlyTrusted(key, copy.sequence) || isYounger(than: longest, key)
         else { throw error }
         counts.staleHits.add(1, ordering: .relaxed)
         return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }

@@ -4,7 +4,7 @@ import Synchronization
 import Vellum
 
 /// The behavior of an archive while its tier doesn't report changes, because the connection is lost.
-public enum UncoveredBehavior: Sendable, Hashable {
+public enum UntrackedBehavior: Sendable, Hashable {
     /// Doesn't use near copies: requests each object from the tier, and fails while it is unreachable.
     case refuse
     /// While the tier is unreachable, uses near copies, for at most this time since the connection was lost (before the first
@@ -18,7 +18,7 @@ public enum UncoveredBehavior: Sendable, Hashable {
 ///
 /// `record` stores an object at the tier and then here. `access` searches memory, disk and then the tier, and stores a copy here. The
 /// tier reports changes by others to each process, and a process uses a copy only if it would have got a report of a change. So an
-/// object is never older than ``RemoteTier/staleness``, unless ``UncoveredBehavior/serveStale(for:)`` allows it.
+/// object is never older than ``RemoteTier/staleness``, unless ``UntrackedBehavior/serveStale(for:)`` allows it.
 ///
 /// The near copies are an archive of the store, named `Type@tier`, with its own limits. The browser shows it. Don't store objects in
 /// it: those that aren't at the tier are dropped.
@@ -29,8 +29,8 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     let tier: any RemoteTier
     private let listener: NearCopies<Object>
     let space: any RemoteSpace
-    let coverage: Coverage
-    let uncovered: UncoveredBehavior
+    let tracking: CopyTracking
+    let untracked: UntrackedBehavior
     let lifetime: Duration?
     let behind: WriteBehind<Object>?
     let fetches = Guarded<[ExactText: Fetch]>([:])
@@ -38,18 +38,18 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
 
     init(
         _ manager: ArchiveManager<Object>, named name: String, _ tier: any RemoteTier,
-        _ uncovered: UncoveredBehavior, _ writes: RemoteWrites, lifetime: Duration?
+        _ untracked: UntrackedBehavior, _ writes: RemoteWrites, lifetime: Duration?
     ) {
         near = manager.handle
         self.tier = tier
-        self.uncovered = uncovered
+        self.untracked = untracked
         self.lifetime = lifetime
         listener = NearCopies(near)
-        coverage = listener.coverage
+        tracking = listener.tracking
         space = tier.space(named: name, listener)
         behind =
             if case .behind(let keys, let bytes) = writes {
-                WriteBehind(near, coverage, space, counts, tier: tier.name, mostKeys: keys, mostBytes: bytes)
+                WriteBehind(near, tracking, space, counts, tier: tier.name, mostKeys: keys, mostBytes: bytes)
             } else {
                 nil
             }
@@ -84,11 +84,11 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     func accessOnDisk(_ core: ArchiveCore<Object>, _ key: String) throws -> Object? {
-        guard let sequence = try core.archive.sequence(of: key), coverage.trusts(key, sequence),
-            let object = try core.accessOnDisk(key, unless: { !coverage.trusts(key, sequence) })
+        guard let sequence = try core.archive.sequence(of: key), tracking.trusts(key, sequence),
+            let object = try core.accessOnDisk(key, unless: { !tracking.trusts(key, sequence) })
         else { return nil }
         // If tracking was lost since, memory has been emptied. Another process may have replaced the copy.
-        if coverage.trusts(key, sequence), try core.archive.sequence(of: key) == sequence { return object }
+        if tracking.trusts(key, sequence), try core.archive.sequence(of: key) == sequence { return object }
         try core.leaveMemory(key)
         return nil
     }
@@ -110,7 +110,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     @discardableResult
     public func delete(_ key: String) throws -> Bool {
         if let behind { return try delete(key, behind) }
-        let ticket = coverage.begin(key)
+        let ticket = tracking.begin(key)
         let answer = BlockingExecutor.wait { space.delete(key, $0) }
         return try finishDeletion(of: key, ticket, answer)
     }
@@ -131,7 +131,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     @discardableResult
     public func expire(_ key: String, in lifetime: Duration?) throws -> Bool {
         try flush()
-        let ticket = coverage.begin(key)
+        let ticket = tracking.begin(key)
         let answer = BlockingExecutor.wait { space.expire(key, in: lifetime, $0) }
         // The near copy has the former TTL, so it is dropped.
         return try finishDeletion(of: key, ticket, answer)
@@ -157,7 +157,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     // MARK: State
 
     /// Whether the tier reports changes by others to this process.
-    public var isCovered: Bool { coverage.isCovered }
+    public var isTracked: Bool { tracking.isTracked }
 
     /// The statistics of this archive and of the tier's connection.
     public func statistics() throws -> RemoteStatistics {
@@ -173,7 +173,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
 
     private func statistics(_ near: ArchiveStatistics) -> RemoteStatistics {
         RemoteStatistics(
-            near: near, health: tier.health, isCovered: isCovered, counts,
+            near: near, health: tier.health, isTracked: isTracked, counts,
             waiting: behind?.counts ?? (0, 0, 0))
     }
 }

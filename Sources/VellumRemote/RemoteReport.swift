@@ -25,7 +25,7 @@ public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
     }
 
     /// Whether it differs from another report, apart from heartbeats and the activity of other processes.
-    func isNews(after other: RemoteReport?) -> Bool {
+    func isWorthWriting(after other: RemoteReport?) -> Bool {
         guard let other else { return true }
         var (own, former) = (statistics, other.statistics)
         (own.near, own.health.requests) = (former.near, former.health.requests)

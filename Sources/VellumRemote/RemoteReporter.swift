@@ -68,7 +68,7 @@ final class RemoteReporter: Sendable {
             switch try entry.statistics() {
             case .open(let statistics):
                 let report = RemoteReport(entry.key, statistics)
-                guard report.isNews(after: entry.last) || .now - entry.written >= longest else {
+                guard report.isWorthWriting(after: entry.last) || .now - entry.written >= longest else {
                     return entry
                 }
                 let reports = try entry.reports ?? RemoteReporter.reports(of: entry.factory)

@@ -4,7 +4,7 @@ import Vellum
 /// Statistics of a ``RemoteArchives`` and of its tier. Counts are of this process unless noted.
 public struct RemoteStatistics: Sendable, Hashable, Codable {
     /// Whether the tier reports changes to this process.
-    public var isCovered: Bool
+    public var isTracked: Bool
     /// Requests for objects at the tier. Concurrent accesses to a key share one.
     public var fetches: Int
     /// Fetches that confirmed a near copy.
@@ -35,13 +35,13 @@ public struct RemoteStatistics: Sendable, Hashable, Codable {
     public var near: ArchiveStatistics
 
     init(
-        near: ArchiveStatistics, health: RemoteHealth, isCovered: Bool, _ counts: RemoteCounts,
+        near: ArchiveStatistics, health: RemoteHealth, isTracked: Bool, _ counts: RemoteCounts,
         waiting: (keys: Int, bytes: Int, lost: Int)
     ) {
         (waitingKeys, waitingBytes, lostChanges) = (waiting.keys, waiting.bytes, waiting.lost)
         self.near = near
         self.health = health
-        self.isCovered = isCovered
+        self.isTracked = isTracked
         fetches = counts.fetches.load(ordering: .relaxed)
         shared = counts.shared.load(ordering: .relaxed)
         resent = counts.resent.load(ordering: .relaxed)

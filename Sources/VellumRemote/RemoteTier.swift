@@ -37,9 +37,9 @@ public protocol RemoteSpace: AnyObject, Sendable {
 /// Gets reports on the objects of a ``RemoteSpace``.
 public protocol RemoteListener: AnyObject, Sendable {
     /// Every later change by others is reported.
-    func isCovered()
+    func isTracked()
     /// Changes are no longer reported; those within the latest ``RemoteTier/staleness`` may have been missed.
-    func isUncovered()
+    func isUntracked()
     /// An object was changed, deleted or evicted by others, or has expired.
     func changed(_ key: String)
     /// All objects may have changed.

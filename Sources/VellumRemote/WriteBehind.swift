@@ -62,7 +62,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
     private let mostKeys: Int
     private let mostBytes: Int
     private let near: ArchiveHandle<Object>
-    private let coverage: Coverage
+    private let tracking: CopyTracking
     private let space: any RemoteSpace
     private let figures: RemoteCounts
     private let tier: String
@@ -71,12 +71,12 @@ final class WriteBehind<Object: Archivable>: Sendable {
     private let queue = DispatchQueue(label: "vellum.write-behind")
 
     init(
-        _ near: ArchiveHandle<Object>, _ coverage: Coverage, _ space: any RemoteSpace,
+        _ near: ArchiveHandle<Object>, _ tracking: CopyTracking, _ space: any RemoteSpace,
         _ figures: RemoteCounts, tier: String, mostKeys: Int, mostBytes: Int
     ) {
         self.figures = figures
         self.near = near
-        self.coverage = coverage
+        self.tracking = tracking
         self.space = space
         self.tier = tier
         self.mostKeys = max(1, mostKeys)
@@ -133,9 +133,9 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private func send() {
         while let (key, write) = nextToSend() {
-            let ticket = coverage.begin(key)
+            let ticket = tracking.begin(key)
             let then: @Sendable (Result<Void, RemoteError>) -> Void = { [self] answer in
-                coverage.answer(ticket)
+                tracking.answer(ticket)
                 queue.async { self.finish(key, write, ticket, answer) }
             }
             if var remote = write.remote {
@@ -169,23 +169,23 @@ final class WriteBehind<Object: Archivable>: Sendable {
     }
 
     private func finish(
-        _ key: String, _ write: Write, _ ticket: Coverage.Ticket, _ answer: Result<Void, RemoteError>
+        _ key: String, _ write: Write, _ ticket: CopyTracking.Ticket, _ answer: Result<Void, RemoteError>
     ) {
         state.withLock { state in
             state.sending.remove(ExactText(key))
             if state.writes[ExactText(key)]?.number != write.number { state.queue(ExactText(key)) }
         }
         if case .failure(let error) = answer {
-            _ = coverage.end(ticket, keptAs: nil)
+            _ = tracking.end(ticket, keptAs: nil)
             if error.isLasting { discard(key, write, error) } else { pause(key, write) }
             return send()
         }
         if write.remote != nil { figures.records.add(1, ordering: .relaxed) }
-        coverage.change(by: ticket)
+        tracking.change(by: ticket)
         let removed = remove(key, write, isLost: false)
         defer { withExtendedLifetime(removed) {} }
         // A newer write ends with the sequence of a newer copy.
-        let isTrusted = coverage.end(ticket, keptAs: removed?.sequence)
+        let isTrusted = tracking.end(ticket, keptAs: removed?.sequence)
         if removed != nil, !isTrusted { drop(key) }
         send()
     }

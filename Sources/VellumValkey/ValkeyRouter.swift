@@ -337,7 +337,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
         // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        if isGone { for space in spaces.values { say(space, isCovered: false) } }
+        if isGone { for space in spaces.values { say(space, isTracked: false) } }
         updateWatches()
         // Pending answers may be outdated without a report.
         for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
@@ -360,16 +360,16 @@ final class ValkeyRouter: @unchecked Sendable {
     /// Determines whether an archive is tracked, and notifies its listener of a change.
     private func judge(_ space: ValkeySpace) {
         let needed = servers + sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
-        let isCovered =
+        let isTracked =
             !servers.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
             && needed.allSatisfy { $0.isSound && $0.covered.contains(space.prefix) }
-        say(space, isCovered: isCovered)
+        say(space, isTracked: isTracked)
     }
 
-    private func say(_ space: ValkeySpace, isCovered: Bool) {
-        guard isCovered != space.isCovered else { return }
-        space.isCovered = isCovered
-        if isCovered { space.listener.isCovered() } else { space.listener.isUncovered() }
+    private func say(_ space: ValkeySpace, isTracked: Bool) {
+        guard isTracked != space.isTracked else { return }
+        space.isTracked = isTracked
+        if isTracked { space.listener.isTracked() } else { space.listener.isUntracked() }
     }
 }
 

@@ -11,7 +11,7 @@ final class ValkeySpace: RemoteSpace, @unchecked Sendable {
     let router: ValkeyRouter
     let tier: String
     /// Whether all changes are reported. Only for the router's loop.
-    var isCovered = false
+    var isTracked = false
 
     init(_ router: ValkeyRouter, archive: String, in prefix: String, _ listener: any RemoteListener) {
         self.router = router

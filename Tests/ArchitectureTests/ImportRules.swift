@@ -55,7 +55,7 @@ enum ImportRules {
     {
         file.imports.compactMap { statement in
             let rule =
-                table.objection(to: statement.module, in: module)
+                table.violation(of: statement.module, in: module)
                 ?? table.confinement(of: statement.module, in: module, at: file.path)
             return rule.map { Violation(path: file.path, line: statement.line, rule: $0) }
         }
@@ -66,7 +66,7 @@ enum ImportRules {
             // "../../CNcurses/include/CNcurses.h" is an include of the module, too.
             let parts = Set(include.full.split(separator: "/").map { $0.replacing(/\.h$/, with: "") })
             return parts.sorted().compactMap { part in
-                let rule = table.objection(to: String(part), in: module)
+                let rule = table.violation(of: String(part), in: module)
                 return rule.map { Violation(path: file.path, line: include.line, rule: $0) }
             }
         }

@@ -34,7 +34,7 @@ enum ManifestRules {
                 return [Violation(path: manifest.path, line: target.line, rule: rule)]
             }
             return target.dependencies.compactMap { dependency in
-                let rule = table.objection(to: dependency.name, in: target.name)
+                let rule = table.violation(of: dependency.name, in: target.name)
                 return rule.map { Violation(path: manifest.path, line: dependency.line, rule: $0) }
             }
         }

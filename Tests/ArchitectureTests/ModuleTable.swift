@@ -75,7 +75,7 @@ struct ModuleTable {
     }()
 
     /// Why `importer` must not import `imported`, or nil if it may.
-    func objection(to imported: String, in importer: String) -> String? {
+    func violation(of imported: String, in importer: String) -> String? {
         if imported == importer { return nil }
         if allowed[imported] != nil, allowed[importer]?.contains(imported) != true {
             let may = (allowed[importer] ?? []).sorted().joined(separator: ", ")

@@ -49,11 +49,13 @@ struct ActionTests {
             where action.id == .store1 || !action.id.rawValue.hasPrefix("store-") {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 browser.press(action.title.map { Key.character($0) })
-                #expect(browser.text.contains(action.help), "\(screen): \(action.title)")
+                // The archive has no queues.
+                let help = action.id == .sortByQueue ? "Only S3-FIFO has queues." : action.help
+                #expect(browser.text.contains(help), "\(screen): \(action.title)")
                 let lines = browser.text.split(separator: "\n")
                 let title = action.id == .store1 ? "Store" : action.title
                 #expect(
-                    lines.contains { $0.contains(" \(title) ") && $0.contains(action.help) },
+                    lines.contains { $0.contains(" \(title) ") && $0.contains(help) },
                     "\(screen): \(title)")
             }
         }
@@ -113,7 +115,7 @@ struct ActionTests {
         #expect(!footer.contains("Mark") && !footer.contains("Delete"), "\(footer)")
     }
 
-    @Test("a value on a narrow screen leaves out whole facts", arguments: [40, 60, 80])
+    @Test("a value on a narrow screen omits facts completely", arguments: [40, 60, 80])
     func wholeFactsOfAValue(columns: Int) throws {
         let browser = try Fixture.browser(
             Fixture.source(), columns: columns, rows: 24, keys: "j<enter>jj<enter>")
@@ -169,7 +171,7 @@ struct ActionTests {
     func storeNumbersAreOneLine() throws {
         let help = try Fixture.browser(Fixture.source(), rows: 100, store: nil, keys: "?")
         let lines = help.boxLines.filter { $0.hasPrefix("1 to 9") || $0.contains("Store 2") }
-        #expect(lines == ["1 to 9 Store Show the open store of that number."], "\(help.text)")
+        #expect(lines == ["1 to 9 Store Show the open store with that number."], "\(help.text)")
         let palette = try Fixture.browser(Fixture.source(), rows: 100, keys: ":store ")
         #expect(palette.text.contains("Store 1") && !palette.text.contains("Store 2"))
     }
@@ -320,9 +322,9 @@ struct ActionTests {
         test.press(.control("t"), expecting: ["release mouse"])
         #expect(test.model.said?.contains("selects text") == true)
         test.press(.control("t"), expecting: ["capture mouse"])
-        var surroundings = Fixture.surroundings
-        surroundings.capturesMouse = false
-        test = try UpdateTest(Fixture.model(surroundings: surroundings), Fixture.source(), keys: "")
+        var environment = Fixture.environment
+        environment.capturesMouse = false
+        test = try UpdateTest(Fixture.model(environment: environment), Fixture.source(), keys: "")
         test.press(Key(.function(2)), expecting: ["capture mouse"])
     }
 
@@ -375,7 +377,7 @@ struct ActionTests {
         ("jj<enter>/!1<enter>", "tail Trace --lines 60", "Prints all messages; the filter has no command."),
         ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
         ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
-        ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
+        ("j<enter>M", "--dry-run", "Only the first 100 of the 117 marked keys."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "The command finds whole characters"),
     ])
     func commandLineStatesDifferences(keys: String, words: String, remark: String) throws {

@@ -121,7 +121,7 @@ struct AdviseTests {
         #expect(speech(browser).hasSuffix("; 8 of 9"))
     }
 
-    @Test("gains and losses are hits per second of all keys, relative to the present limit and policy")
+    @Test("gains and losses are hits per second of all keys, relative to the current limit and policy")
     func showsGains() throws {
         // 12,000 reads of a quarter of the keys in 200 s are 240 reads a second.
         Fixture.addAdvice(source, reads: 12_000)
@@ -182,7 +182,7 @@ struct AdviseTests {
     @Test("a simulation that differs from the archive, and too few reads, are stated")
     func statesDoubt() throws {
         Fixture.addAdvice(source, measured: 0.4)
-        try browser(columns: 200).expect(shows: "take the other figures as rough")
+        try browser(columns: 200).expect(shows: "the other figures are rough")
         Fixture.addAdvice(source, reads: 20)
         try browser(columns: 200).expect(shows: "Too few requests yet")
     }
@@ -249,7 +249,7 @@ struct AdviseTests {
         #expect(source.with { $0.summaries["Trace"]?.diskLimit } == 4_000_000, "\(browser.text)")
     }
 
-    @Test("the recommended policy is proposed at the present limit")
+    @Test("the recommended policy is proposed at the current limit")
     func proposesPolicy() throws {
         Fixture.addAdvice(source)
         var browser = try browser("ja<enter>")

@@ -152,7 +152,7 @@ struct BrowserLoopTests {
     }
 
     @Test(
-        "opens nothing with line ends of pasted text",
+        "line ends in pasted text open nothing",
         arguments: ["\t\n", "\n\t", "\t\t\n", "jk\n", "js\njs\n"])
     func textOpensNothing(text: String) throws {
         let terminal = run(
@@ -160,7 +160,7 @@ struct BrowserLoopTests {
         #expect(!terminal.frames.contains { $0.plainText.contains("16 entries") })
     }
 
-    @Test("leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
+    @Test("keys of a burst leave the screen and sort", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
         run(
             try Self.city() + Self.steps(["16 entries": text, "3 archives": "<ctrl+c>"]), pause: 1_000)
@@ -254,7 +254,7 @@ struct BrowserLoopTests {
     }
 
     /// Regression: the first piece was refused, and the next ones moved to the button and pressed it.
-    @Test func restOfRefusedTextDoesNotConfirm() throws {
+    @Test func remainderOfRefusedTextDoesNotConfirm() throws {
         run(
             try Self.plan() + Self.steps(["Delete 1 entry": "Date Name\n"]) + [
                 Self.step("looks like pasted text", .key(Key(.tab)), isRead: false),
@@ -265,7 +265,7 @@ struct BrowserLoopTests {
     }
 
     /// Regression: the burst that opened a plan was refused, and the next piece of the same text confirmed.
-    @Test func restOfOpeningTextDoesNotConfirm() throws {
+    @Test func textOfBurstThatOpensPlanDoesNotConfirm() throws {
         run(
             try Self.city()
                 + Self.steps([
@@ -315,7 +315,7 @@ struct BrowserLoopTests {
         for keys in ["<esc>:", "<esc><f1>"] {
             try browser.press(keys)
             browser.send(.input(.pasteUnfinished))
-            #expect(browser.text.contains("A paste hasn't ended; ctrl+c drops it."))
+            #expect(browser.text.contains("Incomplete paste; ctrl+c discards it."))
         }
     }
 
@@ -324,9 +324,9 @@ struct BrowserLoopTests {
         var browser = try Fixture.browser(
             Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>W")
         browser.send(.input(.pasteUnfinished))
-        #expect(browser.text.contains("A paste hasn't") && browser.text.contains("ended;"), "\(browser.text)")
+        #expect(browser.text.contains("Incomplete paste;"), "\(browser.text)")
         browser.send(.input(.pasteDropped))
-        #expect(browser.text.contains("The unfinished past"))
+        #expect(browser.text.contains("The incomplete past"))
         try browser.press("x x<enter>", shows: "character 3: found")
     }
 

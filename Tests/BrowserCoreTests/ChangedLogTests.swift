@@ -69,7 +69,7 @@ struct ChangedLogTests {
         try browser.press("<esc> ", shows: "new 39", hides: "removed since")
     }
 
-    @Test("a program gets the selected message or, if it was dropped, none")
+    @Test("a program gets the selected message, and doesn't start if it was dropped")
     func droppedIsNotOpened() throws {
         let store = try store()
         defer { store.close() }
@@ -97,7 +97,8 @@ struct ChangedLogTests {
     }
 
     @Test(
-        "messages of an emptied or recreated log aren't taken for the listed ones", arguments: [false, true])
+        "messages of an emptied or recreated log aren't mistaken for the listed ones",
+        arguments: [false, true])
     func replacedMessagesAreRemoved(isRecreated: Bool) throws {
         let store = try store()
         defer { store.close() }
@@ -191,7 +192,7 @@ struct ChangedLogTests {
         #expect(browser.model.said?.hasPrefix("\(left.count) of \(before.count) messages written") == true)
     }
 
-    @Test("a file states how many messages a filter didn't test")
+    @Test("the notice of a written file counts the messages that the filter didn't test")
     func untestedAreCounted() throws {
         let store = try store()
         defer { store.close() }
@@ -205,7 +206,7 @@ struct ChangedLogTests {
         #expect(browser.model.said?.contains("6 of 8 not tested") == true, "\(browser.model.said ?? "")")
     }
 
-    @Test("a pipe without a reader is refused, and the next work is done")
+    @Test("writing to a pipe without a reader fails, and the next job runs")
     func unreadPipeIsRefused() throws {
         let store = try store()
         defer { store.close() }

@@ -27,7 +27,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "a condition on values that counts as accesses is applied after one question, and its list isn't read again automatically"
+        "a condition whose reads count as accesses is applied after one confirmation, and its list isn't read again automatically"
     )
     func asksBeforeReading() throws {
         let (source, clock) = (Fixture.source(), TestClock())
@@ -78,7 +78,7 @@ struct ConditionTests {
         try browser.press("<esc>Wpopulation > 1<enter>", row: 1, shows: "15 of 16 entries, 1 unreadable")
     }
 
-    @Test func reportsMistakes() throws {
+    @Test func reportsErrors() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // An incomplete condition shows what may follow, and the previous one applies.
         #expect(browser.lines[22].contains("Expected next: "), "\(browser.text)")

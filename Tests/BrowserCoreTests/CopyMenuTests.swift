@@ -13,10 +13,10 @@ struct CopyMenuTests {
         _ keys: String, source: MockSource = Fixture.source(), clipboard: Clipboard = .direct,
         columns: Int = 80, rows: Int = 24
     ) throws -> HeadlessBrowser {
-        var surroundings = Fixture.surroundings
-        surroundings.clipboard = clipboard
+        var environment = Fixture.environment
+        environment.clipboard = clipboard
         var browser = HeadlessBrowser(
-            Fixture.model(columns: columns, rows: rows, surroundings: surroundings), source: source,
+            Fixture.model(columns: columns, rows: rows, environment: environment), source: source,
             clock: { Fixture.start })
         try browser.press(keys)
         return browser

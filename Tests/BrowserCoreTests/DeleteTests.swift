@@ -273,7 +273,7 @@ struct DeleteTests {
     }
 
     /// Regression: Enter opened a value, over which the plan of the marked rows appeared.
-    @Test("keys about rows are refused until the plan is open", arguments: ["<enter>", "y", "m"])
+    @Test("keys that act on rows are refused until the plan is open", arguments: ["<enter>", "y", "m"])
     func refusesKeysBeforePlan(key: String) throws {
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>mm")
         let asked = test.press(.character("D"), source, settling: false)

@@ -12,7 +12,7 @@ struct EngineChangeTests {
     private let archive: StorageEngine.Archive
     private var path: String { folder.path + "/store" }
 
-    /// A cache with room for 4 MiB.
+    /// A cache with a limit of 4 MiB.
     init() throws {
         folder = EngineSourceTests.Folder()
         store = try Store.open(at: folder.path + "/store")
@@ -21,11 +21,11 @@ struct EngineChangeTests {
     }
 
     private func browser(
-        _ keys: String, surroundings: Surroundings = Fixture.surroundings,
+        _ keys: String, environment: BrowserEnvironment = Fixture.environment,
         programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     ) throws -> HeadlessBrowser {
         try Fixture.browser(
-            at: folder.path, store: path, columns: 90, look: Fixture.unicode, surroundings: surroundings,
+            at: folder.path, store: path, columns: 90, look: Fixture.unicode, environment: environment,
             keys: keys, programs: programs)
     }
 
@@ -145,7 +145,7 @@ struct EngineChangeTests {
         try browser.press("R", hides: "47.7%")
     }
 
-    @Test("a new entry causes a record event, a changed one an update")
+    @Test("a new entry causes a record event, and a changed entry an update event")
     func newEntriesAreRecorded() throws {
         let first = try archive.put([1], forKey: "a", ifSequence: nil)
         guard case .stored(let sequence) = first else { throw SourceError("\(first)") }
@@ -181,8 +181,8 @@ struct EngineChangeTests {
 
     @Test("a policy stays if the limits that were typed with it are refused")
     func refusesBoth() throws {
-        var browser = try browser("L<ctrl+u>disk 300 GB policy s3fifo<enter>y")
-        #expect(browser.boxWords.contains("Nothing was changed"), "\(browser.text)")
+        let browser = try browser("L<ctrl+u>disk 300 GB policy s3fifo<enter>y")
+        #expect(browser.text.contains("Nothing was changed"), "\(browser.text)")
         #expect(try archive.configuration().evictionPolicy == .lru)
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
@@ -388,11 +388,11 @@ struct EngineChangeTests {
     @Test func newEntryReplacesNothing() throws {
         let (archive, folder) = (archive, folder)
         try archive.put([1], forKey: "Bergen")
-        var surroundings = Fixture.surroundings
+        var environment = Fixture.environment
         // A text that can't be stored is kept.
-        surroundings.temporaryFolder = folder.path
+        environment.temporaryFolder = folder.path
         for (keys, first) in [("<enter>", nil), ("y", [9])] as [(String, [UInt8]?)] {
-            let browser = try browser("<enter>nOslo<enter>" + keys, surroundings: surroundings) { program in
+            let browser = try browser("<enter>nOslo<enter>" + keys, environment: environment) { program in
                 try? Data("text".utf8).write(to: URL(fileURLWithPath: program.arguments[0]))
                 if let first { try? archive.put(first, forKey: "Oslo") }
                 return .success(0)

@@ -53,7 +53,7 @@ extension EngineSourceTests {
         try browser.press("h<esc>")
         #expect(browser.model.store == ring)
         try browser.press("hO\(path)<enter>")
-        #expect(browser.model.store == StorePath.whole(path), "\(browser.text)")
+        #expect(browser.model.store == StorePath.absolute(path), "\(browser.text)")
         #expect(browser.text.contains("City") && browser.text.contains("2:"), "\(browser.text)")
         try browser.press("1")
         #expect(browser.model.store == ring && browser.text.contains("1:ring"), "\(browser.text)")
@@ -68,14 +68,15 @@ extension EngineSourceTests {
         let stores = EngineSource(folder: folder.path, state: state)
         var browser = try Fixture.browser(at: folder.path, store: paths[0], source: stores)
         try browser.press("O\(paths[1])<enter>O\(ring)<enter>")
-        #expect(browser.model.store == StorePath.whole(ring) && browser.model.isReadOnly, "\(browser.text)")
+        #expect(
+            browser.model.store == StorePath.absolute(ring) && browser.model.isReadOnly, "\(browser.text)")
         #expect(browser.text.contains("3:ring"), "\(browser.text)")
         try browser.press("2")
         #expect(browser.model.store == paths[1] && !browser.model.isReadOnly, "\(browser.text)")
         let elsewhere = EngineSource(folder: folder.path + "/none", state: state)
         let listed = try RingFileSource(path: ring, remembers: elsewhere).stores().stores
-        #expect(listed.first?.path == StorePath.whole(ring))
-        #expect(Set(listed.dropFirst().map(\.path)) == Set(paths.map(StorePath.whole)))
+        #expect(listed.first?.path == StorePath.absolute(ring))
+        #expect(Set(listed.dropFirst().map(\.path)) == Set(paths.map(StorePath.absolute)))
     }
 
     /// Regression: only its number reached a ring file, and it couldn't be closed.
@@ -94,13 +95,13 @@ extension EngineSourceTests {
         #expect(cells.starts(with: ["1", "ring", "1", "1"]) && row.hasSuffix("/ring"), "\(row)")
         try browser.press("f", shows: "a ring file can't be a favorite")
         browser.press(try Key.script("<enter>"))
-        #expect(browser.model.store == StorePath.whole(ring), "\(browser.text)")
+        #expect(browser.model.store == StorePath.absolute(ring), "\(browser.text)")
         browser.press(try Key.script("hGX"))
         #expect(browser.model.said == "Closed ring." && !browser.text.contains("ring  "), "\(browser.text)")
     }
 
     /// Regression: the closing released the source that was opened after it.
-    @Test("a ring file stays open if it was opened again before its closing is performed")
+    @Test("a ring file stays open if it is opened again before it was closed")
     func opensBeforeClosing() throws {
         let ring = try ring("ring")
         let performer = EffectPerformer(
@@ -124,7 +125,7 @@ extension EngineSourceTests {
         for key in try Key.script("O\(ring)<enter>hGXO\(ring)<enter>") {
             settle(Browser.update(&model, .input(.key(key))))
         }
-        #expect(held.count == 1 && model.store == StorePath.whole(ring))
+        #expect(held.count == 1 && model.store == StorePath.absolute(ring))
         settle(held, holds: false)
         settle(Browser.update(&model, .input(.key(.character("R")))))
         let text = Browser.frame(model).plainText
@@ -145,7 +146,7 @@ extension EngineSourceTests {
         browser.refresh()
         browser.expect(shows: "5 messages", "new 0", hides: "closed or removed")
         browser.press(try Key.script("hhO\(path)<enter>"))
-        #expect(browser.model.store == StorePath.whole(path) && !browser.text.contains("UNREACHABLE"))
+        #expect(browser.model.store == StorePath.absolute(path) && !browser.text.contains("UNREACHABLE"))
     }
 
     @Test("a text file isn't reported as a ring file of another version")

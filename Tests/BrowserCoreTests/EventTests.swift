@@ -255,7 +255,7 @@ struct EventTests {
         try browser.press("<esc>b", hides: "From the log:")
     }
 
-    @Test("promotions in a row by one process share a line of the history")
+    @Test("consecutive promotions by one process share a line of the history")
     func promotionsShareALine() throws {
         let source = Fixture.source()
         for (second, pid) in [4133, 4133, 4133, 4121].enumerated() {

@@ -111,7 +111,7 @@ struct ExpireTests {
     @Test func reportsNoIdleEntries() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>x<up><ctrl+u>2d<enter>")
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.model.said == "No entry to expire. None is idle over 2d.")
+        #expect(browser.model.said == "No entry to expire. None has been idle over 2d.")
     }
 
     @Test("without shown entries, no entry of the archive is expired")

@@ -52,7 +52,7 @@ struct FrequencyTests {
         try browser.press("h", row: 1, shows: " 16 entries")
     }
 
-    @Test("counting values asks first where reads count as accesses; counting metadata doesn't")
+    @Test("counting values needs confirmation where reads count as accesses; counting metadata doesn't")
     func asksBeforeCounting() throws {
         source.with { $0.countsAccesses = true }
         var browser = try browser(source, "fn<enter>")

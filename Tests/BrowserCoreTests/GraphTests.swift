@@ -251,7 +251,7 @@ struct GraphTests {
         }
     }
 
-    @Test("the proposed limit has no space for more keys than were evicted at the same time")
+    @Test("the proposed limit has space only for keys that were evicted at the same time")
     func neededLimitIsAtMostWhatExists() throws {
         let limit = try #require(source.with { $0.summaries["City"]?.diskLimit })
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j")

@@ -187,7 +187,7 @@ struct GroupTests {
         #expect(line(browser, "user:")?.contains(" 5 ") == true, "\(browser.text)")
     }
 
-    @Test("after a delete, the cursor stays in its row, and a single group left isn't opened")
+    @Test("after a delete, the cursor stays in its row, and a single remaining group isn't opened")
     func cursorStaysAfterDelete() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzjDy")
         #expect(browser.model.cursorRow == 1 && line(browser, "(other keys)") != nil, "\(browser.text)")

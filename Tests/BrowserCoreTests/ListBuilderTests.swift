@@ -76,10 +76,10 @@ struct ListBuilderTests {
     }
 
     @Test(arguments: [(40 as UInt64, 1), (100_000, 0)])
-    func victimsAreOldest(room: UInt64, count: Int) throws {
+    func victimsAreOldest(space: UInt64, count: Int) throws {
         source.with { state in
             let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } ?? 0
-            state.summaries["City"]?.diskLimit = bytes + room
+            state.summaries["City"]?.diskLimit = bytes + space
         }
         let request = ArrangementRequest(in: ArchiveAddress("City", in: "/"))
         let arranged = try ListBuilder(source: source, clock: { Fixture.start }).arrange(request)

@@ -91,7 +91,7 @@ struct MillionTests {
         func messages(
             count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
         ) throws(SourceError) -> LogBatch { LogBatch() }
-        func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
+        func expiryAndTier(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
 
         func reset() {
             calls.withLock { $0 = (0, 0, 0) }

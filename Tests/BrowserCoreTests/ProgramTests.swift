@@ -173,7 +173,7 @@ struct ProgramTests {
     }
 
     /// A mistake is shown with its line; Enter returns to the editor, Esc keeps the text.
-    @Test func mistakeReturnsToEditor() throws {
+    @Test func invalidTextReturnsToEditor() throws {
         let programs = Programs(edit: { text in
             let text = String(decoding: text, as: UTF8.self)
             let isMended = text.contains("1642911,,")

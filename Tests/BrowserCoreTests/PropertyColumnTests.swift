@@ -107,8 +107,8 @@ struct PropertyColumnTests {
         let source = source("population")
         var browser = try browser(source, "")
         #expect(browser.lines[2].contains("population"), "\(browser.text)")
-        source.with { $0.keepingProblem = "no room" }
-        try browser.press("C<enter><esc>", shows: "Columns are kept for this session only: no room")
+        source.with { $0.keepingProblem = "no space" }
+        try browser.press("C<enter><esc>", shows: "Columns are kept for this session only: no space")
     }
 
     /// After the metadata, `s` sorts by properties; entries without the property are last in both directions.

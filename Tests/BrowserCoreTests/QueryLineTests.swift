@@ -19,7 +19,7 @@ extension QueryScreenTests {
         if columns < 80 { #expect(text.contains("and more")) }
     }
 
-    @Test("a query that counts as accesses runs after a question, which R doesn't repeat")
+    @Test("a query whose reads count as accesses runs after a confirmation, which R doesn't repeat")
     func accessesAreAllowed() throws {
         let source = Fixture.source()
         try Fixture.addQueries(source)
@@ -162,11 +162,11 @@ struct HintLineTests {
     private func browser(rows: Int = 24, columns: Int = 80, keyMap: BrowserKeyMap = ActionTable.keyMap())
         -> HeadlessBrowser
     {
-        var surroundings = Fixture.surroundings
-        surroundings.hintsFile = file
-        surroundings.showsHints = !file.isThere
+        var environment = Fixture.environment
+        environment.hintsFile = file
+        environment.showsHints = !file.exists
         return HeadlessBrowser(
-            Fixture.model(columns: columns, rows: rows, keyMap: keyMap, surroundings: surroundings),
+            Fixture.model(columns: columns, rows: rows, keyMap: keyMap, environment: environment),
             source: Fixture.source(), clock: { Fixture.start })
     }
 
@@ -227,13 +227,13 @@ struct QueryHistoryTests {
     }
 
     @Test func boundsQueriesAndSkipsInvalidLines() throws {
-        for number in 0..<PastQuery.most + 5 { try add(past("limit \(number)")) }
-        #expect(try file.read().count == PastQuery.most && file.read().first?.text == "limit 5")
+        for number in 0..<PastQuery.maximum + 5 { try add(past("limit \(number)")) }
+        #expect(try file.read().count == PastQuery.maximum && file.read().first?.text == "limit 5")
         let handle = try #require(FileHandle(forWritingAtPath: file.path))
         handle.seekToEndOfFile()
         handle.write(Data("no query\n".utf8))
         try handle.close()
-        #expect(try file.read().count == PastQuery.most)
+        #expect(try file.read().count == PastQuery.maximum)
     }
 
     @Test func usesStateFolder() {

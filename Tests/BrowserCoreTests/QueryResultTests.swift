@@ -155,7 +155,7 @@ extension QueryScreenTests {
         #expect(!footer.contains("Open") && !footer.contains("Mark"), "\(footer)")
     }
 
-    @Test("fits advice on 80 columns", arguments: ["fnd number = 1", "number <gt><gt> 5"])
+    @Test("hints about queries fit on 80 columns", arguments: ["fnd number = 1", "number <gt><gt> 5"])
     func adviceFits(query: String) throws {
         let browser = try browser("Q" + query, columns: 80)
         guard case .errors(let errors) = QueryPipeline.parse(query.replacing("<gt>", with: ">")),
@@ -164,7 +164,7 @@ extension QueryScreenTests {
         #expect(browser.text.contains(advice))
     }
 
-    @Test("takes its example from the archive's properties, labeled as an example")
+    @Test("the example query has a property of the archive, and is labeled as an example")
     func exampleIsOfTheArchive() throws {
         let browser = try browser("Q", columns: 120)
         browser.expect(shows: "for example: find number > ", hides: "population")

@@ -128,7 +128,7 @@ struct QueryScreenTests {
         #expect(browser.lines[1] == "query sort")
     }
 
-    @Test func marksMistakes() throws {
+    @Test func marksErrors() throws {
         let browser = try browser("Qfind number > 3 | srot number")
         let text = browser.text
         #expect(text.contains("character 19: found \"srot\""))

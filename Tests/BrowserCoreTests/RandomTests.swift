@@ -21,10 +21,10 @@ struct RandomTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        var surroundings = Fixture.surroundings
+        var environment = Fixture.environment
         // Values may be written under any name, and edited texts kept.
-        (surroundings.writingFolder, surroundings.temporaryFolder) = (folder.path, folder.path)
-        let model = Fixture.model(store: seed % 2 == 0 ? nil : Fixture.storePath, surroundings: surroundings)
+        (environment.writingFolder, environment.temporaryFolder) = (folder.path, folder.path)
+        let model = Fixture.model(store: seed % 2 == 0 ? nil : Fixture.storePath, environment: environment)
         var browser = HeadlessBrowser(
             model, source: source, clock: clock.function, programs: { _ in .success(0) })
         let keys = ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)

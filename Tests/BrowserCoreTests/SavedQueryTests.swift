@@ -66,9 +66,9 @@ struct SavedQueryTests {
     }
 
     @Test func reportsUnsavedQuery() throws {
-        source.with { $0.keepingProblem = "no room" }
+        source.with { $0.keepingProblem = "no space" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
-        #expect(browser.lines[22].contains("Saved for this session only: no room"), "\(browser.text)")
+        #expect(browser.lines[22].contains("Saved for this session only: no space"), "\(browser.text)")
         let empty = try self.browser(source, "<ctrl+s>")
         #expect(empty.text.contains("No query to save."))
         let none = try self.browser(Fixture.source(), "<ctrl+o>")
@@ -100,10 +100,10 @@ struct SavedQueryTests {
             let facts = try FileManager.default.attributesOfItem(atPath: state.path + "/" + name)
             #expect(facts[.posixPermissions] as? Int == 0o600, "\(name)")
         }
-        for number in 0..<ChosenColumns.most + 5 {
+        for number in 0..<ChosenColumns.maximum + 5 {
             try source.keep(ChosenColumns(archive: "\(number)", properties: [], hidden: []))
         }
-        #expect(try state.columns.read().count == ChosenColumns.most)
+        #expect(try state.columns.read().count == ChosenColumns.maximum)
     }
 
     /// Regression: queries saved by another browser weren't listed, and were replaced without a question.
@@ -116,7 +116,7 @@ struct SavedQueryTests {
     }
 
     @Test func listsUnsavedQueries() throws {
-        source.with { $0.keepingProblem = "no room" }
+        source.with { $0.keepingProblem = "no space" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter><ctrl+o>")
         #expect(browser.text.contains("few  limit 3"), "\(browser.text)")
     }
@@ -131,7 +131,7 @@ struct SavedQueryTests {
         #expect(throws: SourceError.self) { try source.save(long) }
         #expect(try source.savedQueries().map(\.name) == ["few"])
         try state.savedQueries.change { records in
-            for number in 1..<SavedQuery.most {
+            for number in 1..<SavedQuery.maximum {
                 records.save(SavedQuery(name: "\(number)", archive: "City", text: "limit 3"))
             }
         }
@@ -140,7 +140,7 @@ struct SavedQueryTests {
         }
         #expect(try source.savedQueries().first?.name == "few")
         try source.save(SavedQuery(name: "few", archive: "City", text: "limit 4"))
-        #expect(try source.savedQueries().count == SavedQuery.most)
+        #expect(try source.savedQueries().count == SavedQuery.maximum)
     }
 
     /// Regression: a change removed lines of later versions and invalid lines.

@@ -40,7 +40,7 @@ struct UndoTests {
         browser.refresh()
         #expect(
             status().hasPrefix(
-                "The delete of 2 entries in City can no longer be undone: the writes since then"))
+                "Deletion of 2 entries in City can no longer be undone: the writes since then"))
         #expect(!status().contains("u: undo"))
     }
 
@@ -52,7 +52,7 @@ struct UndoTests {
     }
 
     /// Regression: during a long undo, its end was reported.
-    @Test func runningUndoIsNotReportedAsOver() throws {
+    @Test func runningUndoIsNotReportedAsExpired() throws {
         var test = try UpdateTest(Fixture.model(columns: 100), source, keys: "j<enter>gDyu")
         let undo = test.press(.character("y"), source, settling: false)
         let undoable = source.with { $0.undoable["City"] }

@@ -221,13 +221,13 @@ struct UpdateTests {
 
     /// Regression: after a paste without an end, the browser ignored keys without a hint, and Ctrl-C quit.
     @Test func reportsUnfinishedPaste() {
-        let unfinished = "A paste hasn't ended; ctrl+c drops it."
+        let unfinished = "Incomplete paste; ctrl+c discards it."
         var test = entries()
         test.send(.input(.pasteUnfinished))
         test.send(.clock(Fixture.start.adding(seconds: 100)))
         #expect(test.text.contains(unfinished), "the message vanished")
         test.send(.input(.pasteDropped), expecting: [])
-        test.expect(shows: "The unfinished paste was dropped.", hides: unfinished)
+        test.expect(shows: "The incomplete paste was discarded.", hides: unfinished)
         test.send(.input(.pasteUnfinished))
         test.send(.input(.paste("Oslo")))
         #expect(test.text.contains("Ignored: pasted text runs no keys."))
@@ -235,7 +235,7 @@ struct UpdateTests {
         test.send(.input(.pasteUnfinished))
         #expect(test.text.contains(unfinished))
         test.send(.input(.pasteDropped), expecting: [])
-        #expect(test.text.contains("The unfinished paste was dropped."))
+        #expect(test.text.contains("The incomplete paste was discarded."))
     }
 
     /// Regression: the line end became a space, so that no key matched.

@@ -341,7 +341,7 @@ struct WorkspaceTests {
         ("/a/b", "/a/b"), ("/a//./b/", "/a/b"), ("/", "/"), ("/a/..b/.c", "/a/..b/.c"),
         ("/a/\u{301}b", "/a/\u{301}b"),
     ]) func normalizesPaths(given: String, whole: String) {
-        #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
+        #expect(ExactText(StorePath.absolute(given)) == ExactText(whole))
     }
 
     @Test("the list of stores names the last shown server, and esc returns to it until it is closed")
@@ -369,16 +369,16 @@ struct WorkspaceTests {
 
     @Test func resolvesPaths() throws {
         let here = FileManager.default.currentDirectoryPath
-        #expect(StorePath.whole("x/") == (here == "/" ? "" : here) + "/x")
+        #expect(StorePath.absolute("x/") == (here == "/" ? "" : here) + "/x")
         let folder = EngineSourceTests.Folder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/one/two", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/link", withDestinationPath: folder.path + "/one/two")
-        #expect(StorePath.whole(folder.path + "/link/") == folder.path + "/link")
-        #expect(StorePath.whole(folder.path + "/link/..").hasSuffix("/one"))
-        #expect(StorePath.whole(folder.path + "/one/../link") == folder.path + "/link")
-        #expect(StorePath.whole("/usr/..") == "/" && StorePath.whole("/usr/../usr") == "/usr")
+        #expect(StorePath.absolute(folder.path + "/link/") == folder.path + "/link")
+        #expect(StorePath.absolute(folder.path + "/link/..").hasSuffix("/one"))
+        #expect(StorePath.absolute(folder.path + "/one/../link") == folder.path + "/link")
+        #expect(StorePath.absolute("/usr/..") == "/" && StorePath.absolute("/usr/../usr") == "/usr")
     }
 
     /// Regression: without a state folder, a favorite was reported as saved, and an unreadable state as empty.
@@ -389,12 +389,12 @@ struct WorkspaceTests {
             try EngineSource(folder: folder.path).setFavorite(true, store: folder.path + "/a")
             Issue.record("the favorite was saved")
         } catch {
-            #expect(error.description.contains("there is no folder for it"))
+            #expect(error.description.contains("no folder for it"))
         }
         let state = StateFolder(path: folder.path + "/state")
         let source = EngineSource(folder: folder.path, state: state)
         try source.setFavorite(true, store: folder.path + "/a")
-        #expect(try source.stores().unremembered == nil)
+        #expect(try source.stores().favoritesProblem == nil)
         let file = try #require(
             try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/state")
                 .first { $0.contains("stores") })
@@ -402,7 +402,7 @@ struct WorkspaceTests {
         try FileManager.default.createDirectory(
             atPath: folder.path + "/state/" + file, withIntermediateDirectories: true)
         let list = try source.stores()
-        #expect(list.stores.map(\.name) == ["a"] && list.unremembered != nil)
+        #expect(list.stores.map(\.name) == ["a"] && list.favoritesProblem != nil)
     }
 
     @Test func sortsFavoritesFirst() throws {

@@ -19,13 +19,13 @@ struct CacheAdviceTests {
             points, limit: 400, policy: .lru, policies: policies)
     }
 
-    @Test("a limit below the working set is raised to where more adds nothing")
+    @Test("a limit below the working set is raised until a larger one adds no hits")
     func raise() {
         let advice = advice([0.1, 0.2, 0.4, 0.795, 0.8], s3fifo: [0.1, 0.2, 0.45, 0.8, 0.8])
         #expect(advice?.change == .raiseLimit(800) && advice?.now == 0.4 && advice?.after == 0.795)
     }
 
-    @Test("a policy with half of the gain of twice the limit is preferred, if the cache has it")
+    @Test("a supported policy is preferred if it gains at least half as much as twice the limit")
     func policy() {
         let ratios = (lru: [0.1, 0.2, 0.4, 0.5, 0.51], s3fifo: [0.2, 0.3, 0.46, 0.5, 0.51])
         let advised = advice(ratios.lru, s3fifo: ratios.s3fifo)
@@ -33,13 +33,13 @@ struct CacheAdviceTests {
         #expect(advice(ratios.lru, s3fifo: ratios.s3fifo, [.lru])?.change == .raiseLimit(1600))
     }
 
-    @Test("a limit of which half is enough is lowered")
+    @Test("a limit is lowered if half of it is enough")
     func lower() {
         let advised = advice([0.5, 0.897, 0.9, 0.9, 0.9])
         #expect(advised?.change == .lowerLimit(200) && advised?.after == 0.897)
     }
 
-    @Test("a limit is kept if neither direction helps, or without hits")
+    @Test("a limit is kept if neither direction helps, or if there are no hits")
     func keep() {
         #expect(advice([0.5, 0.8, 0.9, 0.905, 0.91])?.change == .keep)
         #expect(advice([0, 0, 0, 0, 0])?.change == .keep)

@@ -56,7 +56,9 @@ struct PolicyTests {
         #expect(hits(requests, policy, limit: 5, unit: .bytes) == 2)
     }
 
-    @Test("a key's first hit is one also in a cache that isn't smaller", arguments: CachePolicy.allCases)
+    @Test(
+        "a recorded hit of a new key is also a hit in caches that are at least as large",
+        arguments: CachePolicy.allCases)
     func prior(policy: CachePolicy) {
         let kinds: [Request.Kind] = [.hit, .hit, .delete, .hit]
         var trace = RecordedTrace(unit: .entries, recordedLimit: 8)
@@ -103,7 +105,7 @@ struct PolicyTests {
         #expect(point.hitRatio == 1 && point.groups.map(\.size) == [0, 1, 1])
     }
 
-    @Test("requests before the beginning of the count only fill the cache", arguments: CachePolicy.allCases)
+    @Test("requests before counting begins only fill the cache", arguments: CachePolicy.allCases)
     func warmUp(policy: CachePolicy) {
         var random = Random(seed: 3)
         let requests = (0..<600).map { random.request(number: $0) }

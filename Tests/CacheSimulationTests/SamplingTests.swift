@@ -22,7 +22,7 @@ struct SamplingTests {
 
     private static let full = record(sampling: 1)
 
-    @Test("a sampled trace has about the hit ratios of the whole", arguments: CachePolicy.allCases)
+    @Test("a sampled trace has about the same hit ratios as the whole trace", arguments: CachePolicy.allCases)
     func recorded(policy: CachePolicy) {
         let sample = Self.record(sampling: 20)
         #expect(sample.rate < 0.9 && abs(sample.keys - Self.full.keys) < Self.full.keys / 20)
@@ -33,7 +33,7 @@ struct SamplingTests {
         }
     }
 
-    @Test("a stream lowers its rate and keeps its accuracy")
+    @Test("a stream stays accurate while it lowers its sampling rate")
     func stream() {
         var simulation = PolicySimulation(limits: Self.limits, unit: .entries, mostKeys: 2048)
         for request in Self.requests { simulation.add(request) }
@@ -66,7 +66,7 @@ struct SamplingTests {
         }
     }
 
-    @Test("a lower rate of the source keeps the accuracy")
+    @Test("a stream stays accurate when its source lowers the rate")
     func lowered() {
         var simulation = PolicySimulation(limits: [2000], unit: .entries, mostKeys: .max)
         for (number, request) in Self.requests.enumerated() {
@@ -87,7 +87,7 @@ struct SamplingTests {
         }
     }
 
-    @Test("a lower rate scales the limits also if it drops no key")
+    @Test("a lower rate scales the limits even if it drops no key")
     func loweredEmpty() {
         var simulation = PolicySimulation(policies: [.lru], limits: [2000], unit: .entries)
         simulation.lower(toRate: 0.25)
@@ -106,7 +106,7 @@ struct SamplingTests {
         #expect(points.map(\.hitRatio) == [0.5, 0.5])
     }
 
-    @Test("limits are a 16th to 16 times the limit", arguments: [(160, 9), (1, 5), (Int.max, 5)])
+    @Test("limits range from 1/16 to 16 times the limit", arguments: [(160, 9), (1, 5), (Int.max, 5)])
     func limits(around limit: Int, count: Int) {
         let limits = MissRatioCurve.limits(around: limit)
         #expect(limits.count == count && limits.contains(limit) && limits == limits.sorted())

@@ -24,7 +24,7 @@ package struct DescriptorTarget: FuzzTarget {
         }
         visit.use(trusting: true)
         visit.repair()
-        return visit.objection
+        return visit.failure
     }
 
     package static func seeds() throws -> [[UInt8]] {

@@ -42,7 +42,7 @@ package struct FramesTarget: FuzzTarget {
         if store.indexBytes > 4 * log.bytes + (4 << 20) {
             return "\(log.bytes) bytes made an index of \(store.indexBytes)"
         }
-        return visit.objection
+        return visit.failure
     }
 
     /// Of this thread, since others may run other tests.

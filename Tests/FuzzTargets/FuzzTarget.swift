@@ -9,7 +9,7 @@ package protocol FuzzTarget {
     /// For one thread; calls reuse prepared state.
     init() throws
 
-    /// Processes the input. Returns an objection, or `nil`; a trap ends the process.
+    /// Processes the input. Returns an failure, or `nil`; a trap ends the process.
     mutating func run(_ input: [UInt8]) throws -> String?
 }
 

@@ -41,7 +41,7 @@ package struct IndexTarget: FuzzTarget {
         visit.look(mode: .readWrite, trusting: true)
         store.removeIndex()
         visit.look(mode: .readWrite)
-        return visit.objection
+        return visit.failure
     }
 
     package static func seeds() throws -> [[UInt8]] {

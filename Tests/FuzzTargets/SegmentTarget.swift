@@ -26,7 +26,7 @@ package struct SegmentTarget: FuzzTarget {
         store.removeIndex()
         found.look(mode: .readWrite)
         found.repair()
-        return found.objection
+        return found.failure
     }
 
     /// Files of the archive that an input describes.
@@ -57,10 +57,10 @@ package struct SegmentTarget: FuzzTarget {
             bytes[offset + 9] &= 0x03
             let key = Int(bytes[offset + 8]) | Int(bytes[offset + 9]) << 8
             let ext = Int(bytes[offset + 10]) | Int(bytes[offset + 11]) << 8
-            let room = (bytes.count - offset) & ~7
-            guard 48 + key + ext <= room else { return }
+            let space = (bytes.count - offset) & ~7
+            guard 48 + key + ext <= space else { return }
             let claimed = Int(bytes[offset + 4]) | Int(bytes[offset + 5]) << 8 | Int(bytes[offset + 6]) << 16
-            let value = claimed % (room - 48 - key - ext + 1)
+            let value = claimed % (space - 48 - key - ext + 1)
             for byte in 0..<4 {
                 bytes[offset + 4 + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte))
             }

@@ -42,7 +42,7 @@ package struct CBORTarget: FuzzTarget {
         let text = try? JSONPrinter.text(of: input)
         if (text != nil) != isRead { return "the JSON printer disagrees with the reader" }
         if ((try? CBORDiagnosticPrinter.text(of: input)) != nil) != isRead { return "the notation disagrees" }
-        if let objection = decodeTyped(input) { return objection }
+        if let failure = decodeTyped(input) { return failure }
         if let value {
             guard let again = try? CBORReader.decode(value.encoded), again == value else {
                 return "a value does not come back from its own encoding"
@@ -69,7 +69,7 @@ package struct CBORTarget: FuzzTarget {
 
     /// The same bytes as values of types. Decoded values survive a round trip, with a stable encoding.
     private func decodeTyped(_ input: [UInt8]) -> String? {
-        func objection<Value: Codable>(_ type: Value.Type) -> String? {
+        func failure<Value: Codable>(_ type: Value.Type) -> String? {
             guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
             guard let bytes = try? CBOREncoder().encode(value) else { return "\(type) is not encoded" }
             guard let again = try? CBORDecoder().decode(type, from: bytes) else {
@@ -80,9 +80,9 @@ package struct CBORTarget: FuzzTarget {
             }
             return nil
         }
-        return objection(TypedSample.self) ?? objection([String: TypedSample].self)
-            ?? objection([Int: [Double]].self) ?? objection([[String?]].self) ?? objection(TypedTree.self)
-            ?? objection(Int128.self) ?? objection(Date.self) ?? objection(Decimal.self)
+        return failure(TypedSample.self) ?? failure([String: TypedSample].self)
+            ?? failure([Int: [Double]].self) ?? failure([[String?]].self) ?? failure(TypedTree.self)
+            ?? failure(Int128.self) ?? failure(Date.self) ?? failure(Decimal.self)
     }
 
     package static func seeds() -> [[UInt8]] {

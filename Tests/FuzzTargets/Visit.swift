@@ -3,13 +3,13 @@ import StorageEngine
 /// Uses a damaged archive in all ways. Errors are fine; results must be consistent.
 final class Visit {
     private let store: FuzzStore
-    private(set) var objection: String?
+    private(set) var failure: String?
     /// Evictions at the last look.
     private(set) var evictions: UInt64 = 0
 
     init(_ store: FuzzStore) { self.store = store }
 
-    private func object(_ text: String) { objection = objection ?? text }
+    private func object(_ text: String) { failure = failure ?? text }
 
     private func with(_ mode: AccessMode, _ body: (Store, Archive) throws -> Void) {
         guard let store = try? Store.open(at: store.path, mode: mode) else {

@@ -12,7 +12,7 @@ import Testing
     }
 
     private func feed(_ input: [UInt8], to target: inout any FuzzTarget, _ what: String) throws {
-        if let objection = try target.run(input) { Issue.record("\(what): \(objection)") }
+        if let failure = try target.run(input) { Issue.record("\(what): \(failure)") }
     }
 
     /// `VELLUM_TEST_SEED` in the environment replays one.
@@ -42,11 +42,11 @@ import Testing
         while Date() < end {
             let size = Int.random(in: 1...4_000, using: &random)
             let input = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
-            if let objection = try target.run(input) {
+            if let failure = try target.run(input) {
                 let file = FileManager.default.temporaryDirectory
                     .appendingPathComponent("vellum-frames-\(Soak.seed)-\(count)")
                 try Data(input).write(to: file)
-                Issue.record("\(file.path): \(objection)")
+                Issue.record("\(file.path): \(failure)")
             }
             count += 1
         }

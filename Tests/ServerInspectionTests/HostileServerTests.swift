@@ -7,10 +7,10 @@ import Testing
 import TestSupport
 import ValkeyWire
 
-/// What answers as no server does.
+/// Servers that send invalid or malicious replies.
 @Suite(.serialized) struct HostileServerTests {
-    /// Answers each command with what `answers` has for its name; a status for the others. Pauses at each `~`.
-    private final class Liar: Sendable {
+    /// Replies to each command with the entry of `answers` for its name, by default a status. Pauses at each `~`.
+    private final class FakeServer: Sendable {
         let port: Int
         private let listener: Int32
 
@@ -19,7 +19,7 @@ import ValkeyWire
             let listener = listener
             Thread.detachNewThread {
                 while case let connection = accept(listener, nil, nil), connection >= 0 {
-                    Thread.detachNewThread { Liar.serve(connection, answers) }
+                    Thread.detachNewThread { FakeServer.serve(connection, answers) }
                 }
             }
         }
@@ -50,17 +50,17 @@ import ValkeyWire
     }
 
     /// The servers of a test, up to its end.
-    private final class Liars {
-        var all: [Liar] = []
+    private final class FakeServers {
+        var all: [FakeServer] = []
     }
 
-    private let liars = Liars()
+    private let servers = FakeServers()
 
     private func connect(
         idleReplies: Int = 100_000, _ answers: @escaping @Sendable (String) -> String?
     ) throws -> ServerConnection {
-        let liar = try Liar(answers)
-        liars.all.append(liar)
+        let liar = try FakeServer(answers)
+        servers.all.append(liar)
         return ServerConnection(
             try ServerAddress("valkey://127.0.0.1:\(liar.port)"), seconds: 1, idleReplies: idleReplies)
     }
@@ -238,7 +238,7 @@ import ValkeyWire
             #expect(try connection.ask(RESPCommand("PING")) == .status("PONG"))
             Thread.sleep(forTimeInterval: 0.2)
         }
-        // A second reply must not become the answer to another command. A read is repeated on a new connection, a change isn't.
+        // A surplus reply must not be matched to the next command. Reads are repeated on a new connection, changes aren't.
         try ping()
         #expect(try connection.ask(RESPCommand("ECHO", "a")) == .status("OK"))
         try ping()

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 import ValkeyWire
 
-/// Another client writes before each single command of a change, and of the way back.
+/// Another client writes before each single command of a change and of its undo.
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct InterleavedChangesTests {
     /// Runs `change` through a proxy again and again: before its first command, before its second and so on, another client stores
@@ -16,7 +16,7 @@ struct InterleavedChangesTests {
         _ served: Served, prepare: (ServerChanges) throws -> Void, change: (ServerChanges) throws -> Void,
         then check: (_ step: Int, ServerChanges) throws -> Void
     ) throws {
-        // All by the proxy: copies are kept for each address.
+        // All actions use the proxy's address, because undo records are separate for each address.
         let steps = try Interposer.interleave(["SET", "k", "other"], at: served.server.port) {
             try prepare(served.changes(by: $0))
         } change: {
@@ -156,7 +156,7 @@ struct InterleavedChangesTests {
         let undone = try served.undo(never).outcome
         #expect(undone.entries == 30 && undone.skippedCount == 40)
         for key in keys.prefix(40) { #expect(try served.ask("PTTL", key).number == -1) }
-        // Neither to one that keeps the expiry time that the change has set.
+        // The same for a value that keeps the expiry time set by the change.
         let soon = try served.changes().carryOut(.setLifetime(.seconds(5000)), on: try served.targets(keys))
         try served.ask("SET", "key 7", "newest", "KEEPTTL")
         let second = try served.undo(soon).outcome
@@ -228,7 +228,7 @@ struct InterleavedChangesTests {
         #expect(throws: SourceError.self) { try served.connection(by: proxy).dumped(Array("k".utf8), in: 0) }
     }
 
-    @Test("a false time of the server deletes no key", arguments: [1, .max], [0, 4_000_000_000])
+    @Test("a wrong time of the server deletes no key", arguments: [1, .max], [0, 4_000_000_000])
     func falseTimes(replies: Int, seconds: Int) async throws {
         let served = try await Served()
         let falseReplies = Guarded(0)
@@ -294,7 +294,7 @@ struct InterleavedChangesTests {
         }
         try served.ask("PEXPIRE", "k", "1000000")
         let never = try served.changes().carryOut(.setLifetime(nil), on: try served.targets(["k"]))
-        // Each moves a part of the table to its larger place.
+        // Each command moves a part of the hash table to the larger table.
         for number in 0..<3000 {
             try served.ask(command == "HSET" ? "HGET" : "SISMEMBER", "k", "element \(number)")
         }

@@ -15,7 +15,7 @@ final class Served {
     let client: PlainClient
     let address: ServerAddress
     let connection: ServerConnection
-    /// For undo records.
+    /// The folder of undo records.
     let folder: String
 
     init(_ options: [String] = []) async throws {
@@ -36,7 +36,7 @@ final class Served {
         try client.command(RESPCommand(words: words.map { Array($0.utf8) }))
     }
 
-    /// Has the server report the only node of a cluster.
+    /// Makes the server the only node of a cluster.
     func beginCluster() async throws {
         try ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
         #expect(
@@ -91,9 +91,9 @@ final class Served {
 
     func source() -> ServerSource { ServerSource(address, remembers: EngineSource(), undoFolder: folder) }
 
-    // MARK: What it has and does
+    // MARK: State of the server
 
-    /// What the program reads at a key.
+    /// The value of a key as the program reads it.
     func value(_ key: String, _ type: String) throws -> ServerValue {
         try #require(try connection.value(of: Array(key.utf8), type: type, in: 0))
     }

@@ -15,12 +15,12 @@ extension Served {
         edit: @escaping @Sendable (String) -> String = { $0 },
         clock: @escaping @Sendable () -> Timestamp = { .now() }
     ) throws -> HeadlessBrowser {
-        var surroundings = Surroundings()
-        surroundings.temporaryFolder = NSTemporaryDirectory()
+        var environment = BrowserEnvironment()
+        environment.temporaryFolder = NSTemporaryDirectory()
         var browser = HeadlessBrowser(
             Model(
                 size: size, look: Look(theme: Theme(.dark, depth: .mono)), store: address.description,
-                isReadOnly: isReadOnly, now: .now(), surroundings: surroundings),
+                isReadOnly: isReadOnly, now: .now(), environment: environment),
             source: try source(as: user), clock: clock,
             programs: { program in
                 let path = program.arguments[0]
@@ -38,7 +38,7 @@ extension Served {
 extension HeadlessBrowser {
     var text: String { frame.plainText }
 
-    /// Expects the texts on the screen, and `hidden` ones not.
+    /// Expects that the screen contains the texts `shown`, and none of `hidden`.
     func expect(
         shows shown: String..., hides hidden: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -50,7 +50,7 @@ extension HeadlessBrowser {
         for absent in hidden { #expect(!text.contains(absent), "\(text)", sourceLocation: sourceLocation) }
     }
 
-    /// Presses the keys of a script. Expects the texts on the screen, and `hidden` ones not.
+    /// Presses the keys of a script. Expects that the screen then contains the texts `shown`, and none of `hidden`.
     mutating func press(
         _ script: String, shows shown: String..., hides hidden: String...,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -66,7 +66,7 @@ extension ServerChangesTests {
     func damagedRecords() async throws {
         let served = try await Served()
         let carried = try served.changes().carryOut(.delete, on: try served.targets(served.fill(keys: 3)))
-        try damage(try served.connection.traits().run, in: served)
+        try damage(try served.connection.capabilities().run, in: served)
         let error = #expect(throws: SourceError.self) { try served.undo(carried) }
         let command = "vellum --store \(ShellWord.quoted(served.folder)) check --repair"
         #expect(error?.description.contains(command) == true)

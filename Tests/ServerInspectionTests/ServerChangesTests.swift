@@ -23,7 +23,7 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 1)
         let action = try #require(carried.outcome.action)
         #expect(try served.changes().reversible().map(\.id) == [action.id])
-        // Stored again after the deletion.
+        // A key is stored again after the deletion.
         try served.ask("SET", "text", "another")
         let undone = try #require(try served.changes().undo(action.id)).outcome
         #expect(undone.entries == 5)
@@ -47,7 +47,7 @@ struct ServerChangesTests {
         let set = try served.changes().carryOut(.setLifetime(.seconds(100)), on: targets)
         #expect(set.outcome.entries == 3)
         #expect((90_000...100_000).contains(try served.ask("PTTL", "list").number ?? 0))
-        // Somebody else has other plans for it.
+        // Another client changes the expiry time again.
         try served.ask("PEXPIRE", "set", "900000")
         let undone = try served.undo(set).outcome
         #expect(undone.entries == 2)
@@ -117,7 +117,7 @@ struct ServerChangesTests {
         ) { done in
             if done > 100, refusal == nil {
                 refusal = #expect(throws: SourceError.self) { try served.changes().undo(1) }
-                // The copies that could be restored after a kill.
+                // The copies that could still be restored if the process were killed now.
                 let kept = (try? served.changes().reversible().first).map {
                     ($0?.entries ?? 0, $0?.bytes ?? 0)
                 }
@@ -174,7 +174,7 @@ struct ServerChangesTests {
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
         let undone = try served.undo(carried).outcome
         #expect(undone.entries == 60)
-        if try served.connection.traits().reportsExpiryTimes {
+        if try served.connection.capabilities().reportsExpiryTimes {
             #expect(try keys.map { try served.ask("PEXPIRETIME", $0).number } == before)
         }
     }
@@ -266,7 +266,7 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
-    @Test("a key that changes all the time is skipped, or restored with its latest value")
+    @Test("a key that another client changes continuously is skipped, or restored with its latest value")
     func changingKeys() async throws {
         let served = try await Served()
         let writer = try served.server.client()
@@ -278,7 +278,7 @@ struct ServerChangesTests {
             var count = 0
             while !isOver.withLock({ $0 }) {
                 count += 1
-                // Only what exists, so that deleted keys stay away.
+                // XX: a deleted key isn't stored again.
                 _ = try client.command("SET", "key 7", "\(count)", "XX")
             }
         }
@@ -318,9 +318,9 @@ struct ServerChangesTests {
             carried.stopped?.contains("doesn't answer") == true
                 || carried.stopped?.contains("can't be reached") == true)
         try await served.server.start()
-        // It has begun empty, so all that was deleted, and what may have been, comes back.
+        // The server started empty, so an undo restores all keys that were or may have been deleted.
         let action = try #require(carried.outcome.action)
-        // It may be a different one.
+        // The restarted server may be a different one.
         #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
         let undone = try #require(try served.changes().undo(action.id, evenIfRestarted: true)).outcome
         #expect(undone.entries >= carried.outcome.entries)
@@ -391,7 +391,8 @@ struct ServerChangesTests {
         let part = try served.undo(carried)
         #expect(part.outcome.entries == 100 && !part.outcome.isComplete)
         #expect(
-            part.stopped?.contains("1 copy was refused and kept for a retry, such as \"list\"") == true)
+            part.stopped?.contains("1 copy was refused by the server and kept for a retry, such as \"list\"")
+                == true)
         #expect(try served.ask("DBSIZE").number == 100)
         try served.ask("CONFIG", "SET", "proto-max-bulk-len", "512mb")
         let rest = try served.undo(carried)
@@ -505,7 +506,7 @@ struct ServerChangesTests {
         #expect(ServerConnection.concernsKeys(message) == isOfKeys)
     }
 
-    @Test("one process at a time undoes an action, and none reports losses falsely")
+    @Test("only one process at a time undoes an action, and none reports false losses")
     func undoneTwice() async throws {
         let served = try await Served()
         let keys = try served.fill(keys: 200)

@@ -10,7 +10,7 @@ import ValkeyWire
 /// The server reports false times, or its clock is set between two commands.
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerClockTests {
-    /// Seconds that are added to the server's answers to `TIME`, except in transactions.
+    /// Seconds added to the server's replies to `TIME`, except in transactions.
     private final class Offset: Sendable {
         let seconds = Guarded(0)
     }
@@ -79,7 +79,7 @@ struct ServerClockTests {
             #expect(carried.outcome.entries == 0 && carried.stopped != nil, "\(seconds)")
         }
         let false1970 = try served.proxy { ["PEXPIRETIME", "PTTL"].contains($0.first) ? ":1\r\n" : nil }
-        if try served.connection.traits().reportsExpiryTimes {
+        if try served.connection.capabilities().reportsExpiryTimes {
             let carried = try served.changes(by: false1970).carryOut(.delete, on: served.targets(["k"]))
             #expect(carried.outcome.entries == 0 && carried.stopped != nil)
         }

@@ -11,13 +11,13 @@ struct ServerConnectionTests {
     func restartedServer() async throws {
         let served = try await Served()
         let connection = ServerConnection(served.address, staysWithServer: true)
-        let run = try connection.traits().run
+        let run = try connection.capabilities().run
         served.server.stop()
         try await served.server.start()
         for _ in 0..<2 {
             #expect(throws: SourceError.self) { try connection.ask(RESPCommand("DBSIZE"), in: 0) }
         }
-        #expect(try connection.traits().run == run)
+        #expect(try connection.capabilities().run == run)
     }
 
     @Test("refused logins and databases are reported without credentials")
@@ -36,7 +36,7 @@ struct ServerConnectionTests {
             try right.facts(of: [[1]], in: 99)
         }
         #expect(database?.description.contains("refuses the database 99") == true)
-        // That is no reason to lose the connection, or to ask in another database.
+        // The connection stays open, and the next command uses its own database.
         #expect(try right.facts(of: [[1]], in: 3) == [nil])
     }
 
@@ -76,7 +76,7 @@ struct ServerConnectionTests {
     @Test("a connection to a server without HELLO has a name, too")
     func nameWithoutHello() async throws {
         let served = try await Served()
-        // Otherwise the server would execute it before the proxy replaces the reply.
+        // Without this, the server would execute HELLO before the proxy replaces the reply.
         try served.ask("ACL", "SETUSER", "default", "-hello")
         let proxy = try served.proxy { $0.first == "HELLO" ? "-ERR unknown command 'HELLO'\r\n" : nil }
         let clients = try served.connection(by: proxy).clients()

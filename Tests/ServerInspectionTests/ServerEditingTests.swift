@@ -178,7 +178,7 @@ struct ServerEditingTests {
         let served = try await Served()
         try served.ask("SET", "k", "former")
         try served.ask("RPUSH", "list", "a")
-        // The first answer is invalid and ends the connection.
+        // The first reply is invalid and ends the connection.
         let proxy = try served.proxy { $0.first == "EXEC" ? answer : nil }
         let changes = try served.changes(by: proxy)
         #expect(try store("new", over: "former", changes))
@@ -348,7 +348,7 @@ struct ServerEditingTests {
         let served = try await Served()
         try served.fill()
         let key = type == "zset" ? "scores" : type
-        let touches = try !served.connection.traits().keepsIdleTimes
+        let touches = try !served.connection.capabilities().keepsIdleTimes
         let open = "<enter>/\(key)<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
         var browser = try served.browser(open + "e") { text in
             text == shown + "\n" ? new + "\n" : text
@@ -363,7 +363,7 @@ struct ServerEditingTests {
     func longerList() async throws {
         let served = try await Served()
         try served.fill()
-        let touches = try !served.connection.traits().keepsIdleTimes
+        let touches = try !served.connection.capabilities().keepsIdleTimes
         let open = "<enter>/list<enter><enter>" + (touches ? "<enter>" : "") + "<down><down>"
         let port = served.server.port
         let kept = try served.browser(open + "ey") { _ in

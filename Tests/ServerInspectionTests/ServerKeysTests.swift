@@ -117,9 +117,9 @@ struct ServerKeysTests {
         }
         let text = try #require(listing.index(ofKey: "text"))
         #expect(Int(listing.figures(at: text).size) == facts[0]?.memory)
-        #expect(listing.traits(at: text)?.type == "string")
+        #expect(listing.kind(at: text)?.type == "string")
         let hash = try #require(listing.index(ofKey: "hash"))
-        #expect(listing.terms(at: hash).expires != nil)
+        #expect(listing.expiryAndTier(at: hash).expires != nil)
     }
 
     @Test("collections are read as documents")
@@ -322,7 +322,7 @@ struct ServerKeysTests {
         #expect(greatest.warnings.contains { $0.contains("left out 2 texts") }, "\(greatest)")
     }
 
-    @Test("a query reads only the values of keys that its metadata don't exclude, and each once")
+    @Test("a query reads each value once, and only of keys that meet its conditions on metadata")
     func readsOfQueries() async throws {
         let served = try await Served()
         for number in 0..<1000 { try served.ask("SET", "key \(number)", "\(number)") }
@@ -410,11 +410,11 @@ struct ServerKeysTests {
         let reader = try served.connection(as: "reader")
         let read = try #require(try reader.value(of: Array("scores".utf8), type: "zset", in: 0))
         #expect(read.shown == 5000 && read.shortage == nil && read.doubt?.contains("WATCH") == true)
-        // Nor may a transaction stay open that the user has no right to end.
+        // A transaction that the user has no permission to end must not stay open.
         try served.ask("ACL", "SETUSER", "reader", "+@transaction", "-exec")
         #expect(try reader.value(of: Array("scores".utf8), type: "zset", in: 0)?.doubt != nil)
         #expect(try reader.ask(RESPCommand("PING")) == .status("PONG"))
-        // It watches nothing any more.
+        // The connection watches no key.
         let clients = try served.ask("CLIENT", "LIST").text ?? ""
         #expect(clients.contains("watch=1") == false)
     }
@@ -495,7 +495,7 @@ struct ServerKeysTests {
         #expect(try served.connection.facts(of: [key], in: 0)[0]?.frequency != nil)
     }
 
-    @Test("a key without rights doesn't hide the others")
+    @Test("a key without permission doesn't hide the others")
     func keysWithoutRights() async throws {
         let served = try await Served()
         try served.ask("SET", "own", "1")

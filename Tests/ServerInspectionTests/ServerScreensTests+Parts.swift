@@ -82,7 +82,7 @@ extension ServerScreensTests {
     func lostReplies(answer: String) async throws {
         let served = try await Served()
         try served.fill()
-        // The first answer is invalid and ends the connection.
+        // The first reply is invalid and ends the connection.
         let proxy = try Interposer(
             to: served.server.port, changing: { $0.first == "EXEC" ? Array(answer.utf8) : $1 })
         for (key, new, present) in Self.parts() {
@@ -161,7 +161,7 @@ extension ServerScreensTests {
     private func valueScreen(
         of key: String, _ served: Served, _ keys: String
     ) throws -> HeadlessBrowser {
-        let open = try served.connection.traits().keepsIdleTimes ? "<enter>" : "<enter>y"
+        let open = try served.connection.capabilities().keepsIdleTimes ? "<enter>" : "<enter>y"
         return try served.browser("<enter>/\(key)<enter>\(open)\(keys)")
     }
 

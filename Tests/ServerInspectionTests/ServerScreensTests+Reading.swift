@@ -9,11 +9,11 @@ import Testing
 import TestSupport
 
 extension ServerScreensTests {
-    @Test("values beside the list are read after one confirmation, and a line states the reason before")
+    @Test("values beside the list are read only after a confirmation, whose reason is shown")
     func valuesBesideTheList() async throws {
         let served = try await Served()
         try served.ask("MSET", "first", "contents 1", "second", "contents 2")
-        guard try !served.connection.traits().keepsIdleTimes else { return }
+        guard try !served.connection.capabilities().keepsIdleTimes else { return }
         var browser = try served.browser("<enter>")
         #expect(browser.text.split(separator: "\n").count { $0.contains("access. ") } == 1)
         try browser.press("<enter><esc><down>")
@@ -24,7 +24,7 @@ extension ServerScreensTests {
             let number = browser.model.cursorKey == "first" ? 1 : 2
             #expect(browser.text.contains("contents \(number)"), "\(browser.text)")
         }
-        // Also in the pager, and in other programs that get the value.
+        // The same for the pager and other programs that receive the value.
         let source = served.source()
         #expect(throws: SourceError.self) { try source.entry("first", in: served.archive) }
         source.allowUse(of: nil, in: served.archive)
@@ -93,7 +93,7 @@ extension ServerScreensTests {
     func valueUnderLFU() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu"])
         try served.ask("SET", "key", "value")
-        guard try !served.connection.traits().keepsIdleTimes else { return }
+        guard try !served.connection.capabilities().keepsIdleTimes else { return }
         var browser = try served.browser("<enter><enter><enter>")
         #expect(browser.text.contains("value"), "\(browser.text)")
         let before = try served.calls("getrange")

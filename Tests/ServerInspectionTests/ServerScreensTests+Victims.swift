@@ -89,7 +89,7 @@ extension ServerScreensTests {
         try served.ask("SET", "lasting", "1")
         let browser = try served.browser("<enter>V")
         #expect(browser.model.cursorKey == "one" && browser.model.said?.contains("equally") == true)
-        // No column has the sign of an order.
+        // No column title shows a sort direction.
         browser.expect(shows: "1 of 2 entries", hides: "likely victims", "▲", "▼")
     }
 

@@ -92,7 +92,7 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.ask("SET", "text", "contents to see")
         try await Task.sleep(for: .milliseconds(2100))
-        let touches = try !served.connection.traits().keepsIdleTimes
+        let touches = try !served.connection.capabilities().keepsIdleTimes
         var browser = try served.browser("<enter><enter>")
         browser.refresh()
         if touches {
@@ -108,7 +108,7 @@ struct ServerScreensTests {
     func changesOfEqualSize() async throws {
         let served = try await Served()
         try served.ask("SET", "text", "value 1")
-        let touches = try !served.connection.traits().keepsIdleTimes
+        let touches = try !served.connection.capabilities().keepsIdleTimes
         var browser = try served.browser("<enter>" + (touches ? "<enter><enter><esc>" : ""))
         try await Task.sleep(for: .milliseconds(1100))
         browser.refresh()
@@ -225,7 +225,7 @@ struct ServerScreensTests {
         let browser = try served.browser("<enter>Q@type = \"hash\"<enter>w\(path)<enter>")
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.contains("\"key\":\"hash\"") && !text.contains("null"), "\(text)")
-        guard try !served.connection.traits().keepsIdleTimes else { return }
+        guard try !served.connection.capabilities().keepsIdleTimes else { return }
         #expect(text.contains("\"@type\":\"hash\"") && text.contains("\"@size\":"), "\(text)")
         #expect(!text.contains("\"value\""), "\(text)")
         #expect(browser.text.contains("@size"), "\(browser.text)")
@@ -328,7 +328,7 @@ struct ServerScreensTests {
         let served = try await Served()
         try served.ask("MSET", "first", "contents one", "second", "contents two")
         var browser = try served.browser("<enter><enter>")
-        if try !served.connection.traits().keepsIdleTimes { try browser.press("<enter>") }
+        if try !served.connection.capabilities().keepsIdleTimes { try browser.press("<enter>") }
         #expect(browser.text.contains("contents"))
         try browser.press("<esc><down><enter>", shows: "contents")
     }
@@ -413,7 +413,7 @@ struct ServerScreensTests {
         try served.ask("SET", "object", #"{"year":1852}"#)
         try await Task.sleep(for: .milliseconds(2100))
         let browser = try served.browser("<enter>pCyear<enter><esc>")
-        let isRead = try served.connection.traits().keepsIdleTimes
+        let isRead = try served.connection.capabilities().keepsIdleTimes
         let row = browser.frame.plainText.split(separator: "\n").first { $0.contains("object") }
         #expect(row?.contains(isRead ? "1852" : "not read") == true, "\(browser.frame.plainText)")
         #expect(try (served.ask("OBJECT", "IDLETIME", "object").number ?? 0) >= 2)
@@ -449,12 +449,12 @@ struct ServerScreensTests {
         #expect(browser.model.cursorKey == "fresh", "\(browser.text)")
     }
 
-    @Test("a condition and a count of values read nothing before they are allowed")
+    @Test("a condition on values and a count of values read nothing before the user confirms")
     func allowedReads() async throws {
         let served = try await Served()
         for number in 0..<20 { try served.ask("HSET", "h:\(number)", "stock", "\(number)") }
         var browser = try served.browser("<enter>Wstock > 14<enter>")
-        let asks = try !served.connection.traits().keepsIdleTimes
+        let asks = try !served.connection.capabilities().keepsIdleTimes
         #expect(browser.text.contains("Read all values?") == asks)
         if asks { try browser.press("y") }
         #expect(browser.text.contains("5 of 20 entries"), "\(browser.text)")

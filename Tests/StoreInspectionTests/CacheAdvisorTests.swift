@@ -41,7 +41,7 @@ struct CacheAdvisorTests {
         return Double(hits) / Double(requests - requests / 2)
     }
 
-    @Test("simulates the archive's own hit ratio, and that of one with another limit")
+    @Test("simulates the hit ratios of the archive and of one with another limit")
     func predicts() throws {
         let archive = try cache(400)
         let measured = try use(archive, 20_000)
@@ -55,16 +55,15 @@ struct CacheAdvisorTests {
             #expect(abs(simulated - real) < 0.02, "\(name): \(simulated), \(real)")
             #expect(try #require(advice.hitRatio(.opt, limit: entries * Self.size)) > simulated)
         }
-        guard case .raiseLimit(let limit)? = advice.advice?.change else {
-            Issue.record("\(advice.sentence)")
-            return
-        }
-        #expect(limit > 40_000 && advice.resizeOptions == "--disk \(limit)")
+        #expect(advice.advice?.change == .changePolicy(.s3fifo) && advice.resizeOptions == "--policy s3fifo")
+        let changed = try cache(400, "policy")
+        try changed.setEvictionPolicy(.s3fifo)
+        #expect(abs(try #require(advice.advice?.after) - (try use(changed, 20_000))) < 0.02)
         #expect(advice.grouping == .prefix(below: "", separator: UInt8(ascii: ":")))
         #expect(Set(advice.groups.map(\.name)).isSuperset(of: ["even:", "odd:"]))
     }
 
-    @Test("continues with the requests since the last call, and begins again with a new limit")
+    @Test("continues with the requests since the last call, and restarts with a new limit")
     func continues() throws {
         let archive = try cache(200)
         try use(archive, 4000)
@@ -95,7 +94,7 @@ struct CacheAdvisorTests {
         #expect(advice.expired.map(\.timeToLive) == [1] && abs(advice.expired[0].share - 0.5) < 0.01)
     }
 
-    @Test("continues while the number of entries, and so the share of sampled keys, falls and rises")
+    @Test("continues while the share of sampled keys changes with the number of entries")
     func sampling() throws {
         let archive = try cache(20_000)
         let keys = (0..<12_000).map(String.init)
@@ -128,7 +127,7 @@ struct CacheAdvisorTests {
         #expect(advice.grouping == .owner && advice.seconds < 3600 && advice.reads < 3000)
     }
 
-    @Test("an entry that gets another owner counts in that owner's group")
+    @Test("an entry whose owner changes counts in the new owner's group")
     func owners() throws {
         let archive = try cache(2000)
         for owner in ["Ada", "Bob"] {
@@ -207,12 +206,14 @@ struct CacheAdvisorTests {
             try archive.setEvictionPolicy(.s3fifo)
         }
         var advisor = CacheAdvisor()
-        #expect(try advisor.advice(on: archive)?.reads == 0)
+        let empty = try #require(try advisor.advice(on: archive))
+        #expect(empty.reads == 0 && empty.isAfterChange)
+        #expect(empty.limits.allSatisfy { empty.hitRatio(.lru, limit: $0) == nil })
         for _ in 0..<600 { _ = try archive.access("none") }
         for later in [false, true] {
             if later { advisor = CacheAdvisor() }
             let advice = try #require(try advisor.advice(on: archive))
-            #expect(advice.reads == 600 && advice.measured == 0)
+            #expect(advice.reads == 600 && advice.measured == 0 && advice.isAfterChange)
         }
     }
 

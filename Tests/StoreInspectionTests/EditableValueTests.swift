@@ -105,7 +105,7 @@ struct LineDiffTests {
         #expect(diff("a\n", "") == ["-a"])
     }
 
-    @Test("pairs the lines of a removed block with those of the added block behind it")
+    @Test("pairs the lines of a removed block with those of the added block after it")
     func changedLinesHaveCounterparts() {
         let diff = LineDiff(from: Array("a\nb\nc\nd\n".utf8), to: Array("x\ny\nc\nd\nz\n".utf8))
         let texts = diff.counterparts.map { [diff.lines[$0.key].text, diff.lines[$0.value].text] }

@@ -16,7 +16,7 @@ struct FilterPatternTests {
         #expect(pattern.matches([slow], within: SearchTimeLimit()) == nil && pattern.ranges(in: slow).isEmpty)
     }
 
-    @Test("texts for which an expression is too slow leave time for others")
+    @Test("texts for which an expression is too slow don't use up the time of other texts")
     func slowTexts() throws {
         let slow = String(repeating: "a", count: 40) + "b"
         let pattern = try #require(FilterPattern("^(a+)+$"))
@@ -34,7 +34,7 @@ struct FilterPatternTests {
         #expect(pattern.problem?.isEmpty == false && !pattern.isExpression)
     }
 
-    @Test("after ! everything else matches")
+    @Test("a pattern after ! matches everything else")
     func inverse() throws {
         let pattern = try #require(FilterPattern("!^user:[0-9]$"))
         #expect(matches("user:1", pattern) == false && matches("user:10", pattern) == true)

@@ -28,7 +28,7 @@ import Testing
         kept = nil
         let used = try PrivateFile(named: "used.txt", in: parent)
         PrivateFile.removeAbandoned(in: parent)
-        #expect(used.isThere && FileManager.default.fileExists(atPath: keptPath))
+        #expect(used.exists && FileManager.default.fileExists(atPath: keptPath))
         let left = try contents(parent)
         #expect(left.count == 5 && !left.contains("vellum-view-aaaaaa"), "\(left)")
         #expect(try contents(parent + "/other-cccccc") == ["value.json"])

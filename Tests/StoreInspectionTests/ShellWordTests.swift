@@ -65,7 +65,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("PWNED").path))
     }
 
-    /// To Swift, a key that begins with a dash and a mark has no dash; the program reads an option.
+    /// In a key that begins with a dash and a combining mark, Swift's first character isn't a dash, but the argument parser reads
+    /// an option.
     @Test func keysAreNotOptions() {
         #expect(
             ShellWord.vellum("rm", ["A", "-\u{301}-all"], options: ["--dry-run"], store: "/s")

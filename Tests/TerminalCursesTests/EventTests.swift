@@ -68,7 +68,7 @@ import Testing
         Issue.record("no run was quick enough")
     }
 
-    @Test("reports Alt with a string introducer, and a paste without an end")
+    @Test("reports Alt with a string introducer, and an incomplete paste")
     func reportsUnfinishedInput() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")

@@ -52,7 +52,7 @@ import Testing
     /// Regression: the runtime's handler prints a backtrace and returns. A fault recurs, but after a sent signal the program drew
     /// on the restored terminal.
     @Test(arguments: [SIGSEGV, SIGQUIT, SIGABRT])
-    func signalWithBacktraces(_ number: Int32) throws {
+    func signalRestoresTerminalWithBacktraces(_ number: Int32) throws {
         let (probe, before) = try started(["SWIFT_BACKTRACE": "enable=yes,interactive=no"])
         probe.signal(number)
         #expect(try probe.waitForEnd() == .signal(number))

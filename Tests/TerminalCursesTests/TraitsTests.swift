@@ -13,15 +13,15 @@ import Testing
         ([:], .indexed256, "dumb"),
     ])
     func readsEnvironment(_ environment: [String: String], _ depth: ColorDepth, _ type: String) {
-        let traits = TerminalTraits(environment: environment)
-        #expect(traits.depth == depth)
-        #expect(traits.type == type)
+        let capabilities = TerminalCapabilities(environment: environment)
+        #expect(capabilities.depth == depth)
+        #expect(capabilities.type == type)
     }
 
     /// GNU screen holds Escape back until the next key if a program uses the mouse.
     @Test func noMouseInGNUScreen() {
         func usesMouse(_ environment: [String: String]) -> Bool {
-            !TerminalTraits(environment: environment).isGNUScreen
+            !TerminalCapabilities(environment: environment).isGNUScreen
         }
         #expect(usesMouse(["TERM": "xterm"]) && usesMouse(["TERM": "xterm", "STY": ""]))
         #expect(usesMouse(["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"]))
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test func terminfoLimitsTheDepth() {
-        let wanted = TerminalTraits(environment: ["TERM": "xterm", "COLORTERM": "truecolor"])
+        let wanted = TerminalCapabilities(environment: ["TERM": "xterm", "COLORTERM": "truecolor"])
         #expect(wanted.depth(colors: 1 << 24) == .trueColor)
         #expect(wanted.depth(colors: 256) == .trueColor)
         #expect(wanted.depth(colors: 88) == .sixteen)
         #expect(wanted.depth(colors: 8) == .sixteen)
         #expect(wanted.depth(colors: 0) == .mono)
-        #expect(TerminalTraits(environment: ["TERM": "xterm"]).depth(colors: 256) == .indexed256)
-        let none = TerminalTraits(environment: ["NO_COLOR": "1"])
+        #expect(TerminalCapabilities(environment: ["TERM": "xterm"]).depth(colors: 256) == .indexed256)
+        let none = TerminalCapabilities(environment: ["NO_COLOR": "1"])
         #expect(none.depth(colors: 256) == .mono)
     }
 

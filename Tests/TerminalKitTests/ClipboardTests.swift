@@ -21,18 +21,18 @@ struct ClipboardTests {
 
     @Test(
         "sends any bytes as base64 that Foundation decodes",
-        arguments: [0, 1, 2, 3, 4, 57, 1_000, Clipboard.mostBytes])
+        arguments: [0, 1, 2, 3, 4, 57, 1_000, Clipboard.maximumBytes])
     func sendsBase64(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 27) }
         let text = String(decoding: try #require(Clipboard.direct.sequence(for: bytes)), as: UTF8.self)
         #expect(text.hasPrefix(Self.start) && text.hasSuffix("\u{7}"))
         let base64 = text.dropFirst(Self.start.count).dropLast()
         #expect(Data(base64Encoded: String(base64)) == Data(bytes))
-        #expect(base64.utf8.count <= Clipboard.mostBase64)
+        #expect(base64.utf8.count <= Clipboard.maximumBase64)
     }
 
     @Test func refusesLongTextAndMissingClipboard() {
-        let long = [UInt8](repeating: 65, count: Clipboard.mostBytes + 1)
+        let long = [UInt8](repeating: 65, count: Clipboard.maximumBytes + 1)
         #expect(Clipboard.direct.sequence(for: long) == nil)
         #expect(Clipboard.none(type: "linux").sequence(for: [65]) == nil)
     }

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [("", 0), ("ctrl+", 0), ("ctrl+enterr", 5), ("foo", 0), ("f0", 0), ("f99", 0)])
-    func reportsPositionOfWrongKey(_ spelling: String, _ position: Int) {
+    func reportsPositionOfInvalidKey(_ spelling: String, _ position: Int) {
         let error = #expect(throws: KeySpellingError.self) { try Key(parsing: spelling) }
         #expect(error?.position == position)
         #expect(error?.reason.isEmpty == false)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [("ab<ente>", 3), ("a<enter", 1), ("<>", 1), ("<ctrl+qq>", 6)])
-    func reportsPositionInWrongScript(_ script: String, _ position: Int) {
+    func reportsPositionInInvalidScript(_ script: String, _ position: Int) {
         let error = #expect(throws: KeySpellingError.self) { try Key.script(script) }
         #expect(error?.position == position)
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(decode(text) == [.key(try Key(parsing: key))])
     }
 
-    @Test func decodesInAnyPieces() {
+    @Test func decodesInputSplitAnywhere() {
         let text = "a\u{1b}[1;5C漢\u{1b}[<0;3;4Mz\u{1b}[200~p\u{1b}[A漢\u{1b}[201~\u{1b}OA"
         let whole = decode(text, flushing: false)
         #expect(whole.count == 7)
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Regression: a paste without an end swallowed all input without a hint, and Ctrl-C ended the program.
-    @Test("reports a paste without an end, and ctrl+c drops it") func reportsUnfinishedPaste() {
+    @Test("reports an incomplete paste, and ctrl+c discards it") func reportsUnfinishedPaste() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}[200~half".utf8), at: 100).isEmpty)
         #expect(decoder.feed(Array("q".utf8), at: 1_100).isEmpty)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test("drops a reply without an end, and only bytes read with it") func abandonsUnfinishedReply() {
+    @Test("drops an unterminated reply, but no bytes that arrive later") func abandonsUnfinishedReply() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}]11;rgb".utf8)).isEmpty && decoder.deadline != nil)
         #expect(decoder.flush().isEmpty && decoder.deadline == nil)
@@ -187,7 +187,7 @@ import Testing
 
     /// Regression: all keys that followed quickly were lost.
     @Test(
-        "decodes keys after Alt and a character that begins a string",
+        "decodes keys after an Alt character that could begin a control string",
         arguments: ["]", "P", "X", "^", "_"] as [Character])
     func keyAfterAltWithStringIntroducer(character: Character) {
         var decoder = InputDecoder()
@@ -225,7 +225,8 @@ import Testing
         #expect(decoder.deadline == nil)
     }
 
-    @Test("drops a string without an end after three seconds of keys") func abandonsUnfinishedString() {
+    @Test("drops an unterminated control string after three seconds, even while keys are typed")
+    func abandonsUnfinishedString() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}]11;".utf8), at: 1_000).isEmpty)
         for time in stride(from: UInt64(1_500), through: 3_500, by: 500) {
@@ -274,7 +275,7 @@ import Testing
         #expect(decoder.feed(Array(last.utf8), at: 1_450) == [.key(key)])
     }
 
-    @Test("waits for a sequence's parameters, also a paste's") func waitsForParameters() {
+    @Test("waits for the parameters of a sequence, including a paste marker") func waitsForParameters() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}[1;".utf8), at: 1_000).isEmpty && decoder.deadline == 2_000)
         #expect(decoder.feed(Array("5D".utf8), at: 1_900) == [.key(Key(.left, modifiers: .control))])
@@ -290,7 +291,7 @@ import Testing
         #expect(decoder.feed(Array("\u{1b}[A\u{1b}[B".utf8)) == [.key(Key(.function(7))), .key(Key(.down))])
     }
 
-    @Test func decodesRandomBytesInAnyPieces() {
+    @Test func decodesRandomBytesSplitAnywhere() {
         let alphabet: [UInt8] =
             Array("\u{1b}[]O<;:0123456789~MmAuIZ200201 \u{7f}\u{0}漢é".utf8) + [0xff, 0x80, 0xf0]
         for seed in UInt64(0)..<2000 {

@@ -45,7 +45,7 @@ extension Action {
         #expect(map.action(for: .control("c"), in: .value)?.id == .quit)
     }
 
-    @Test func firstActionInTheTableGetsItsKey() throws {
+    @Test func firstActionInTableGetsSharedKey() throws {
         let first = try Action<Name, Screen>(.open, title: "", help: "", keys: "x", contexts: [.list])
         let second = try Action<Name, Screen>(
             .quit, title: "", help: "", keys: "y x", contexts: [.list, .value])
@@ -69,7 +69,7 @@ extension Action {
         #expect(map.search("", in: .list).count == 5)
     }
 
-    @Test func remapTakesKeysFromOtherActions() throws {
+    @Test func remapRemovesKeysFromOtherActions() throws {
         var map = try map()
         #expect(map.remap("# mine\n\nquit = x, ctrl+q\nopen = d\r\nhelp =\n") == [])
         #expect(map.action(for: .character("x"), in: .list)?.id == .quit)
@@ -86,7 +86,7 @@ extension Action {
         #expect(map.action(for: .character("d"), in: .list)?.id == .deleteAll)
     }
 
-    @Test func reportsLinesOfMistakes() throws {
+    @Test func reportsLinesOfErrors() throws {
         var map = try map()
         let errors = map.remap("quit x\nhlp = x\nopen = foo\n\nquit = x\nhelp = x\nopen = a,,b")
         #expect(errors.map(\.line) == [1, 2, 3, 6, 7])

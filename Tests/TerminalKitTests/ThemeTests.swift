@@ -95,7 +95,8 @@ import Testing
         let theme = Theme(name, depth: depth)
         let pairs: [(Role, Role)] = [
             (.selected, .text), (.selectedInactive, .text), (.selected, .selectedInactive), (.marked, .text),
-            (.good, .danger), (.new, .dying), (.error, .text), (.buttonDefault, .button), (.match, .text),
+            (.good, .danger), (.new, .disappearing), (.error, .text), (.buttonDefault, .button),
+            (.match, .text),
             (.badge, .title), (.header, .text),
         ]
         for (left, right) in pairs where !(name == .mono || depth == .mono) || left != .badge {

@@ -2,7 +2,7 @@ import TerminalKit
 import Testing
 
 @Suite struct WidgetTests {
-    @Test("a graph draws its bound where no bar is, and labels half of its scale")
+    @Test("a graph draws its bound as a line between the bars, and labels half of its scale")
     func graphHasItsBound() {
         var graph = TimeGraph(title: [], values: [1, 0, 0], maximum: 1, topLabel: "100%")
         (graph.bound, graph.middleLabel) = (0.5, "50%")
@@ -27,7 +27,7 @@ import Testing
         return frame
     }
 
-    @Test("curves have their letters, which alternate where the curves overlap")
+    @Test("each curve is drawn with its letter; letters alternate where curves overlap")
     func curvesHaveLetters() {
         let frame = curves(Size(columns: 16, rows: 8))
         #expect(
@@ -105,7 +105,7 @@ import Testing
                     Table.Cell(key), Table.Cell("\(index * 31)"), Table.Cell(index % 2 == 0 ? "mem" : "disk"),
                     Table.Cell("", gauge: Double(index % 10) / 9),
                     Table.Cell("", spark: (0..<30).map { Double(($0 * index) % 7) }),
-                ], role: index % 5 == 0 ? .dying : .text, isMarked: index % 4 == 0)
+                ], role: index % 5 == 0 ? .disappearing : .text, isMarked: index % 4 == 0)
         }
     }
 
@@ -174,20 +174,20 @@ import Testing
         ) { _ in Table.Row([]) }
     }
 
-    @Test("a narrow table drops the column that rows are sorted by last")
+    @Test("a narrow table drops its sort column last")
     func sortedColumnStays() {
         let table = sorted(columns: [("key", 0), ("size", 1), ("hits", 9)], by: 2)
         let header = rows(table, columns: 20, rows: 3)[0]
         #expect(header.contains("hits ▼") && !header.contains("size"), "\(header)")
     }
 
-    @Test("a table too narrow for the column that rows are sorted by names it at the header's end")
+    @Test("a table too narrow for its sort column names it at the end of the header")
     func sortedColumnIsNamed() {
         let table = sorted(columns: [("key", 0), ("hits", 1)], by: 1)
         #expect(rows(table, columns: 14, rows: 3)[0].hasSuffix("by hits ▼"))
     }
 
-    @Test("numbers of a column are aligned at their points")
+    @Test("numbers of a column are aligned at their decimal points")
     func alignedPoints() {
         let texts = ["100%", "96.6%", "<0.1%", "-"]
         let column = Table.Column("hit", width: .fixed(7), alignment: .trailing, fraction: 3)
@@ -199,7 +199,7 @@ import Testing
         #expect(lines[1...2] == ["  96.6%", "  <0.1%"], "\(lines)")
     }
 
-    @Test("an empty table without space for two sentences shows the fact and leaves out the key")
+    @Test("a narrow empty table shows the fact and omits the key")
     func emptyTextOnASmallScreen() {
         let table = Table(columns: [], rowCount: 0, emptyText: "No entries; n creates one.") { _ in
             Table.Row([])
@@ -209,7 +209,7 @@ import Testing
         #expect(small.contains("No entries.") && !small.contains("creates"), "\(small)")
     }
 
-    @Test("a bar shows only facts that fit whole")
+    @Test("a bar shows only facts that fit completely")
     func wholeFacts() {
         let bar = Bar(left: [Span("60 messages")], facts: [Span("1.62 of 20 kB"), Span("1,240 dropped")])
         #expect(rows(bar, columns: 41, rows: 1)[0] == "60 messages  1.62 of 20 kB  1,240 dropped")
@@ -281,7 +281,7 @@ import Testing
         #expect(Table.firstRow(showing: nil, of: 12, in: 10, from: 20) == 2)
     }
 
-    @Test("rows of a table wrap at their last column, and lines belong to rows")
+    @Test("the last column of a table wraps, and each line maps to its row")
     func tableWraps() {
         var table = Table(
             columns: [

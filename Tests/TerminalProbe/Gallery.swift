@@ -38,7 +38,7 @@ struct Gallery: Widget {
     }
 
     private var table: Table {
-        let roles: [Role] = [.text, .new, .text, .changed, .dying]
+        let roles: [Role] = [.text, .new, .text, .changed, .disappearing]
         return Table(
             columns: [
                 Table.Column("Key", width: .minimum(12, weight: 2)),

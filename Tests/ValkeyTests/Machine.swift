@@ -20,7 +20,7 @@ struct Machine {
     let parcels: RemoteArchives<Parcel>
 
     init(
-        _ url: String, store: String = Machine.newStore(), whenUncovered: UncoveredBehavior = .refuse,
+        _ url: String, store: String = Machine.newStore(), whenUntracked: UntrackedBehavior = .refuse,
         writes: RemoteWrites = .through,
         _ change: (inout ValkeyTier.Options) -> Void = { _ in }
     ) throws {
@@ -28,22 +28,22 @@ struct Machine {
         change(&options)
         tier = try ValkeyTier(url, options: options)
         parcels = try ArchivesFactory(storePath: store)
-            .archives(for: Parcel.self, remote: tier, whenUncovered: whenUncovered, writes: writes)
+            .archives(for: Parcel.self, remote: tier, whenUntracked: whenUntracked, writes: writes)
     }
 
     /// A machine once its near copies are covered by the server's reports of changes.
     static func covered(
-        _ url: String, store: String = Machine.newStore(), whenUncovered: UncoveredBehavior = .refuse,
+        _ url: String, store: String = Machine.newStore(), whenUntracked: UntrackedBehavior = .refuse,
         writes: RemoteWrites = .through, sourceLocation: SourceLocation = #_sourceLocation,
         _ change: (inout ValkeyTier.Options) -> Void = { _ in }
     ) async throws -> Machine {
-        let machine = try Machine(url, store: store, whenUncovered: whenUncovered, writes: writes, change)
-        #expect(try await machine.isCovered(), sourceLocation: sourceLocation)
+        let machine = try Machine(url, store: store, whenUntracked: whenUntracked, writes: writes, change)
+        #expect(try await machine.isTracked(), sourceLocation: sourceLocation)
         return machine
     }
 
     static func newStore() -> String { NSTemporaryDirectory() + "vellum-remote-" + UUID().uuidString }
 
-    func isCovered() async throws -> Bool { try await eventually(within: 20) { parcels.isCovered } }
+    func isTracked() async throws -> Bool { try await eventually(within: 20) { parcels.isTracked } }
 }
 #endif

@@ -6,7 +6,7 @@ import VellumValkey
 func example() async throws {
     let tier = try ValkeyTier("valkey://cache.example:6379/0")  // connects and reconnects
     let users: RemoteArchives<User> = try ArchivesFactory.shared.archives(
-        remote: tier, whenUncovered: .serveStale(for: .seconds(60)), trySetMaxDiskSize: 200.megaByte)
+        remote: tier, whenUntracked: .serveStale(for: .seconds(60)), trySetMaxDiskSize: 200.megaByte)
 
     let user = User(userName: "ada", fullName: "Ada Lovelace", age: 36)
     try users.record(user, options: .init(expiresIn: .seconds(3600)))  // server, disk, memory

@@ -90,22 +90,22 @@ struct RemoteCallersTests {
         let before = try await Machine.covered(server.url, store: store)
         try before.parcels.record(Parcel(number: "k", weight: 1))
         server.stop()
-        #expect(try await eventually { !before.parcels.isCovered })
-        let lenient = try Machine(server.url, store: store, whenUncovered: .serveStale(for: .seconds(600)))
+        #expect(try await eventually { !before.parcels.isTracked })
+        let lenient = try Machine(server.url, store: store, whenUntracked: .serveStale(for: .seconds(600)))
         #expect(try lenient.parcels.access("k")?.weight == 1)
         // Like another process, later.
         try await Task.sleep(for: .milliseconds(1100))
         let strict = try Machine(
-            server.url, store: store, whenUncovered: .serveStale(for: .milliseconds(1000)))
+            server.url, store: store, whenUntracked: .serveStale(for: .milliseconds(1000)))
         #expect(throws: RemoteError.self) { try strict.parcels.access("k") }
         #expect(try strict.parcels.statistics().staleHits == 0)
     }
 
     @Test("trusted copies are returned as stale, at any age") func staleTrustedCopies() async throws {
-        let machine = try await Machine.covered(server.url, whenUncovered: .serveStale(for: .seconds(600)))
+        let machine = try await Machine.covered(server.url, whenUntracked: .serveStale(for: .seconds(600)))
         for key in ["k", "l"] { try machine.parcels.record(Parcel(number: key, weight: 1)) }
         server.stop()
-        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try await eventually { !machine.parcels.isTracked })
         for _ in 0..<3 { #expect(try machine.parcels.access("k")?.weight == 1) }
         #expect(try machine.parcels.statistics().staleHits == 3)
     }
@@ -114,7 +114,7 @@ struct RemoteCallersTests {
         let tier = try ValkeyTier(server.url)
         let tenants: RemoteArchives<Tenant> = try ArchivesFactory(storePath: Machine.newStore())
             .archives(remote: tier)
-        #expect(try await eventually(within: 20) { tenants.isCovered })
+        #expect(try await eventually(within: 20) { tenants.isTracked })
         for number in 0..<500 { try tenants.record(Tenant(name: "\(number)")) }
         #expect(try tenants.statistics().near.memoryObjects == 500)
         let before = Guest.released.withLock { $0.values.reduce(0, +) }
@@ -138,7 +138,7 @@ struct RemoteCallersTests {
         let behind = try await Machine.covered(server.url, writes: .behind()) {
             $0.longestPause = .milliseconds(50)
         }
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         proxy.hold(true)
         let callers = (0..<3).map { _ in Background { _ = try machine.parcels.access("k") } }
         for caller in callers { #expect(throws: RemoteError.self) { try caller.wait() } }
@@ -149,7 +149,7 @@ struct RemoteCallersTests {
         #expect(statistics.failures == statistics.fetches)
 
         server.stop()
-        #expect(try await eventually { !behind.parcels.isCovered })
+        #expect(try await eventually { !behind.parcels.isTracked })
         try behind.parcels.record(Parcel(number: "k", weight: 1))
         #expect(try await eventually { try behind.parcels.statistics().resent > 0 })
         statistics = try behind.parcels.statistics()

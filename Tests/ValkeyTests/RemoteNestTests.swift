@@ -31,13 +31,13 @@ struct RemoteNestTests {
             writes: writes)
     }
 
-    private func isCovered(_ nests: RemoteNest...) async throws -> Bool {
-        try await eventually(within: 20) { nests.allSatisfy(\.isCovered) }
+    private func isTracked(_ nests: RemoteNest...) async throws -> Bool {
+        try await eventually(within: 20) { nests.allSatisfy(\.isTracked) }
     }
 
     @Test("items added by one machine are found by others") func sharedItems() async throws {
         let (a, b) = (try nest(), try nest())
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         try a.add(item: NestReport(title: "one"), withKey: "r", expirationPolicy: .medium)
         #expect(try b["r"] as? NestReport == NestReport(title: "one"))
         // From memory.
@@ -59,7 +59,7 @@ struct RemoteNestTests {
 
     @Test("expiry times are stored on the server") func expiryTimes() async throws {
         let (a, b) = (try nest(), try nest())
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         let client = try server.client()
         let left = { try client.command("PTTL", "vellum:Nest:k").number ?? 0 }
         func add(_ policy: ExpirationPolicy, _ persistance: PersistancePolicy) throws {
@@ -95,7 +95,7 @@ struct RemoteNestTests {
     @Test("clearing an owner removes only its items, for all machines") func ownersAndClearing() async throws
     {
         let (a, b) = (try nest(), try nest())
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         for owner in ["Zoë", "b-c"] {
             for number in 0..<20 {
                 try a.add(
@@ -118,7 +118,7 @@ struct RemoteNestTests {
     /// Callers share the instance in memory; other machines have their own.
     @Test("callers of one machine share the instance in memory") func instancesAreShared() async throws {
         let (a, b) = (try nest(), try nest())
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         let visit = NestVisit()
         try a.add(item: visit, withKey: "v", expirationPolicy: .long)
         #expect(try a["v"] as? NestVisit === visit)
@@ -133,16 +133,16 @@ struct RemoteNestTests {
 
     @Test("queued items are sent when the server is reachable again") func writeBehind() async throws {
         let (a, b) = (try nest(writes: .behind()), try nest())
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         server.stop()
-        #expect(try await eventually { !a.isCovered })
+        #expect(try await eventually { !a.isTracked })
         try a.add(item: 7, withKey: "k", expirationPolicy: .long)
         #expect(try a["k"] as? Int == 7)
         #expect(try await a.asynchronous.item(withKey: "k") as? Int == 7)
         #expect(throws: RemoteError.self) { try b["k"] }
         try await server.start()
         try await a.asynchronous.flush(within: .seconds(30))
-        #expect(try await isCovered(a, b))
+        #expect(try await isTracked(a, b))
         #expect(try b["k"] as? Int == 7)
         #expect(try a.statistics().records == 1)
     }

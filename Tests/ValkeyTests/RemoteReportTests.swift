@@ -42,7 +42,7 @@ struct RemoteReportTests {
         server.stop()
         #expect(try await eventually { try report().map { $0.state != "connected" } ?? false })
         let trouble = try #require(try report())
-        #expect(trouble.state == trouble.statistics.health.trouble && !trouble.statistics.isCovered)
+        #expect(trouble.state == trouble.statistics.health.trouble && !trouble.statistics.isTracked)
 
         machine = nil
         #expect(try await eventually { try report() == nil })
@@ -71,7 +71,7 @@ struct RemoteReportTests {
         defer { discard(path) }
         let machine = try Machine(server.url, store: path) { $0.heartbeat = .milliseconds(100) }
         defer { withExtendedLifetime(machine) {} }
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         let reports = try await archive(in: path)
         // Written at the connection, then not for three seconds.
         var rests = false

@@ -96,13 +96,13 @@ private func times() throws {
 
 private func behaviors(_ tier: ValkeyTier) throws {
     let pages: RemoteArchives<User> = try ArchivesFactory.shared.archives(
-        named: "pages", remote: tier, whenUncovered: .serveStale(for: .seconds(600)))
+        named: "pages", remote: tier, whenUntracked: .serveStale(for: .seconds(600)))
 
     let events: RemoteArchives<User> = try ArchivesFactory.shared.archives(
         named: "events", remote: tier, writes: .behind(mostKeys: 50_000))
     try events.record(User(userName: "ada", age: 37))  // doesn't wait for the server
     try events.flush(within: .seconds(5))  // the server has it
-    print(pages.isCovered)
+    print(pages.isTracked)
 }
 
 private func security() throws {
@@ -116,7 +116,7 @@ private func security() throws {
 
 private func watching(_ users: RemoteArchives<User>, _ tier: ValkeyTier) async throws {
     let statistics = try users.statistics()
-    print(statistics.isCovered, statistics.health.trouble ?? "connected")
+    print(statistics.isTracked, statistics.health.trouble ?? "connected")
     print(statistics.near.memoryHits, statistics.fetches, statistics.missing, statistics.staleHits)
 
     let metrics = ArchiveMetrics()

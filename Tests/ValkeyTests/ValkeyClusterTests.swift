@@ -91,7 +91,7 @@ struct ValkeyClusterTests {
             #expect(try await eventually { try b.parcels.access(name)?.weight == 3 }, "\(name)")
         }
         #expect(try b.parcels.statistics().health.redirections > 0)
-        #expect(try await b.isCovered())
+        #expect(try await b.isTracked())
     }
 
     @Test("keys of an unreachable server of a cluster throw") func unreachableClusterServer() async throws {
@@ -100,7 +100,7 @@ struct ValkeyClusterTests {
         let machine = try await Machine.covered(servers[0].url)
         for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
         servers[2].stop()
-        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try await eventually { !machine.parcels.isTracked })
         var failures = 0
         for number in 0..<60 {
             do { #expect(try machine.parcels.access("\(number)")?.weight == number) } catch is RemoteError {
@@ -109,7 +109,7 @@ struct ValkeyClusterTests {
         }
         #expect(failures > 5)
         try await servers[2].start()
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         // Only the stopped server's objects are lost.
         for number in 0..<60 {
             if let found = try machine.parcels.access("\(number)") { #expect(found.weight == number) }
@@ -136,7 +136,7 @@ struct ValkeyClusterTests {
         }
         let machine = try await Machine.covered(servers[0].url) { $0.heartbeat = .milliseconds(100) }
         let other = try Machine(servers[1].url)
-        #expect(try await other.isCovered())
+        #expect(try await other.isTracked())
         let key = try Self.key(of: 0, servers)
         try machine.parcels.record(Parcel(number: key, weight: 1))
         #expect(try machine.parcels.access(key)?.weight == 1)
@@ -157,7 +157,7 @@ struct ValkeyClusterTests {
         #expect(isTaken)
         #expect(try clients[0].command("PING") == .status("PONG"))
         #expect(try await eventually { (try? machine.parcels.access(key)?.weight) == 2 })
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         try other.parcels.record(Parcel(number: key, weight: 3))
         #expect(try await eventually { try machine.parcels.access(key)?.weight == 3 })
     }
@@ -253,7 +253,7 @@ struct ValkeyClusterTests {
         // Retries of 50 ms and twice as much each time would last 12 s.
         #expect(ContinuousClock.now - begin < .seconds(8))
         let health = try machine.parcels.statistics().health
-        #expect(health.retries > 0 && health.trouble != nil && !machine.parcels.isCovered)
+        #expect(health.retries > 0 && health.trouble != nil && !machine.parcels.isTracked)
     }
 
     @Test("a cluster that doesn't report its state is not tracked")
@@ -268,7 +268,7 @@ struct ValkeyClusterTests {
             try await eventually {
                 try machine.parcels.statistics().health.trouble?.contains("cluster") == true
             })
-        #expect(!machine.parcels.isCovered)
+        #expect(!machine.parcels.isTracked)
         let key = try Self.key(of: 1, servers)
         try machine.parcels.record(Parcel(number: key, weight: 1))
         #expect(try machine.parcels.access(key)?.weight == 1)

@@ -36,7 +36,7 @@ struct ValkeyTLSTests {
             return words.allSatisfy { trouble.contains($0) }
         }
         #expect(isSaid, "\(trouble)", sourceLocation: location)
-        #expect(!machine.parcels.isCovered, sourceLocation: location)
+        #expect(!machine.parcels.isTracked, sourceLocation: location)
         let error = #expect(throws: RemoteError.self, sourceLocation: location) {
             try machine.parcels.access("k")
         }
@@ -49,8 +49,8 @@ struct ValkeyTLSTests {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try machine(server.tlsURL), try machine("rediss://localhost:\(server.tlsPort)"))
-        #expect(try await a.isCovered())
-        #expect(try await b.isCovered())
+        #expect(try await a.isTracked())
+        #expect(try await b.isTracked())
         for round in 0..<20 {
             try a.parcels.record(
                 Parcel(number: "k", weight: round, note: String(repeating: "n", count: 50_000)))
@@ -88,8 +88,8 @@ struct ValkeyTLSTests {
         try await expect(
             try machine(byName) { $0.serverName = "else.example" },
             failsWith: "is for another name than \"else.example\"")
-        #expect(try await machine(server.tlsURL) { $0.serverName = "cache.example" }.isCovered())
-        #expect(try await machine(server.tlsURL) { $0.verifiesName = false }.isCovered())
+        #expect(try await machine(server.tlsURL) { $0.serverName = "cache.example" }.isTracked())
+        #expect(try await machine(server.tlsURL) { $0.verifiesName = false }.isTracked())
     }
 
     /// An attacker who redirects a name may have a certificate for the address there.
@@ -102,13 +102,13 @@ struct ValkeyTLSTests {
         try await expect(
             try machine(server.tlsURL) { $0.serverName = "cache.example" }, failsWith: "\"cache.example\"")
         #expect(try server.client().command("CLIENT", "LIST").text?.contains("name=vellum") == false)
-        #expect(try await machine(server.tlsURL).isCovered())
+        #expect(try await machine(server.tlsURL).isTracked())
     }
 
     @Test("a wildcard stands for one label") func wildcards() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(for: "DNS:*.Cache.example"))
         defer { withExtendedLifetime(server) {} }
-        #expect(try await machine(server.tlsURL) { $0.serverName = "one.cache.example" }.isCovered())
+        #expect(try await machine(server.tlsURL) { $0.serverName = "one.cache.example" }.isTracked())
         for other in ["two.one.cache.example", "cache.example", "onecache.example"] {
             try await expect(
                 try machine(server.tlsURL) { $0.serverName = other }, failsWith: "another name than")
@@ -133,13 +133,13 @@ struct ValkeyTLSTests {
             $0.certificate = own.certificate
             $0.key = own.key
         }
-        #expect(try await known.isCovered())
+        #expect(try await known.isTracked())
         let file = authority.folder + "/both.pem"
         try
             (String(contentsOfFile: own.key, encoding: .utf8)
             + String(contentsOfFile: own.certificate, encoding: .utf8))
             .write(toFile: file, atomically: true, encoding: .utf8)
-        #expect(try await machine(server.tlsURL) { $0.certificate = file }.isCovered())
+        #expect(try await machine(server.tlsURL) { $0.certificate = file }.isTracked())
         let stranger = try TestAuthority().identity(for: "DNS:client.example")
         try await expect(
             try machine(server.tlsURL) {
@@ -170,7 +170,7 @@ struct ValkeyTLSTests {
         defer { withExtendedLifetime(servers) {} }
         let machine = try machine(servers[1].tlsURL)
         for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         for number in 0..<60 { #expect(try machine.parcels.access("\(number)")?.weight == number) }
         for server in servers {
             let client = try server.client()
@@ -195,16 +195,16 @@ struct ValkeyTLSTests {
         let roots = authority.folder + "/roots.pem"
         try FileManager.default.copyItem(atPath: authority.root, toPath: roots)
         let machine = try machine(server.tlsURL) { $0.roots = roots }
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         try await restart(server, with: try authority.identity())
         #expect(try await eventually { try machine.parcels.statistics().health.connections == 2 })
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         let other = try TestAuthority()
         try await restart(server, with: try other.identity())
         try await expect(machine, failsWith: "is not trusted by \"\(roots)\"")
         try Data(contentsOf: URL(fileURLWithPath: other.root)).write(
             to: URL(fileURLWithPath: roots), options: .atomic)
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         #expect(try machine.parcels.access("k") == nil)
     }
 

@@ -20,7 +20,7 @@ struct ValkeyTierTests {
     @Test("objects recorded by one machine are found by another") func sharedObjects() async throws {
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         try await a.parcels.asynchronous.record(Parcel(number: "1", weight: 5))
-        #expect(try await b.isCovered())
+        #expect(try await b.isTracked())
         #expect(try await b.parcels.asynchronous.access("1") == Parcel(number: "1", weight: 5))
         #expect(try b.parcels.access("1") == Parcel(number: "1", weight: 5))
         #expect(try b.parcels.access("2") == nil)
@@ -139,7 +139,7 @@ struct ValkeyTierTests {
                     guard let found = try? b.parcels.access("k") else { return false }
                     return found.weight == 100 + round
                 })
-            #expect(try await b.isCovered())
+            #expect(try await b.isTracked())
         }
         #expect(try b.parcels.statistics().health.connections == 6)
     }
@@ -175,15 +175,15 @@ struct ValkeyTierTests {
     @Test("stale copies are returned on request") func staleCopies() async throws {
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
-        let machine = try await Machine.covered(proxy.url, whenUncovered: .serveStale(for: .seconds(600)))
+        let machine = try await Machine.covered(proxy.url, whenUntracked: .serveStale(for: .seconds(600)))
         try machine.parcels.record(Parcel(number: "k", weight: 1))
         server.stop()
-        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try await eventually { !machine.parcels.isTracked })
         #expect(try machine.parcels.access("k")?.weight == 1)
         #expect(throws: RemoteError.self) { try machine.parcels.access("unknown") }
         #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "k", weight: 2)) }
         let statistics = try machine.parcels.statistics()
-        #expect(statistics.staleHits >= 1 && statistics.health.trouble != nil && !statistics.isCovered)
+        #expect(statistics.staleHits >= 1 && statistics.health.trouble != nil && !statistics.isTracked)
         try await server.start()
         // The restarted server is empty.
         #expect(try await eventually { try machine.parcels.access("k") == nil })
@@ -196,7 +196,7 @@ struct ValkeyTierTests {
         let error = #expect(throws: RemoteError.self) { try machine.parcels.access("k") }
         #expect("\(try #require(error))".contains("127.0.0.1:\(server.port) can't be reached"))
         try await server.start()
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         #expect(try machine.parcels.access("k") == nil)
     }
 
@@ -240,7 +240,7 @@ struct ValkeyTierTests {
         try client.command("SET", "vellum:Parcel:text", "hello")
         try client.command("RPUSH", "vellum:Parcel:list", "a")
         try client.command("SET", "vellum:Parcel:short", "VLM1")
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         for key in ["text", "list", "short"] {
             #expect(throws: RemoteError.self, "\(key)") { try machine.parcels.access(key) }
         }
@@ -284,7 +284,7 @@ struct ValkeyTierTests {
         try machine.parcels.record(Parcel(number: "before", weight: 1))
         try machine.parcels.flush()
         server.stop()
-        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try await eventually { !machine.parcels.isTracked })
         for round in 0..<3 {
             for number in 0..<99 { try machine.parcels.record(Parcel(number: "\(number)", weight: round)) }
         }
@@ -301,7 +301,7 @@ struct ValkeyTierTests {
         #expect(throws: RemoteError.self) { try machine.parcels.access("unknown") }
         try await server.start()
         try machine.parcels.flush(within: .seconds(30))
-        #expect(try await other.isCovered())
+        #expect(try await other.isTracked())
         #expect(try other.parcels.access("7")?.weight == 77)
         #expect(try other.parcels.access("8")?.weight == 2)
         #expect(try server.client().command("DBSIZE") == .integer(99))
@@ -312,7 +312,7 @@ struct ValkeyTierTests {
     @Test("changes of a key keep their order") func orderOfChanges() async throws {
         let machine = try await Machine.covered(server.url, writes: .behind())
         let other = try Machine(server.url)
-        #expect(try await other.isCovered())
+        #expect(try await other.isTracked())
         for round in 0..<200 {
             try machine.parcels.record(Parcel(number: "k", weight: 2 * round), options: .init(owner: "ada"))
             if round % 2 == 0 {
@@ -341,7 +341,7 @@ struct ValkeyTierTests {
 
     @Test("machines that write behind converge to the server's objects") func convergence() async throws {
         let machines = try (0..<2).map { _ in try Machine(server.url, writes: .behind()) }
-        for machine in machines { #expect(try await machine.isCovered()) }
+        for machine in machines { #expect(try await machine.isTracked()) }
         let writers = machines.enumerated().map { place, machine in
             Background {
                 var random = SeededGenerator(seed: UInt64(place))
@@ -369,7 +369,7 @@ struct ValkeyTierTests {
     @Test("databases are separate") func databases() async throws {
         let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
         try zero.parcels.record(Parcel(number: "k", weight: 1))
-        #expect(try await seven.isCovered())
+        #expect(try await seven.isTracked())
         #expect(try seven.parcels.access("k") == nil)
         try seven.parcels.record(Parcel(number: "k", weight: 7))
         #expect(try zero.parcels.access("k")?.weight == 1)

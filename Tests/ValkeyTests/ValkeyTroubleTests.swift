@@ -22,13 +22,13 @@ struct ValkeyTroubleTests {
         let machine = try await Machine.covered(server.url) { $0.heartbeat = .milliseconds(100) }
         let client = try server.client()
         try client.command("REPLICAOF", "127.0.0.1", "\(server.port)")
-        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try await eventually { !machine.parcels.isTracked })
         #expect(
             try await eventually {
                 try machine.parcels.statistics().health.trouble?.contains("replica") == true
             })
         try client.command("REPLICAOF", "NO", "ONE")
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         #expect(try machine.parcels.statistics().health.trouble == nil)
     }
 
@@ -73,7 +73,7 @@ struct ValkeyTroubleTests {
         #expect(after.unsent - before.unsent == 30 && after.timeouts == before.timeouts)
         #expect(after.trouble != nil)
         server.resume()
-        #expect(try await machine.isCovered())
+        #expect(try await machine.isTracked())
         #expect(try machine.parcels.access("k") == nil)
     }
 
@@ -81,7 +81,7 @@ struct ValkeyTroubleTests {
         let machines = try (0..<20).map { _ in
             try Machine(server.url) { $0.longestPause = .milliseconds(800) }
         }
-        for machine in machines { #expect(try await machine.isCovered()) }
+        for machine in machines { #expect(try await machine.isTracked()) }
         server.stop()
         let begin = ContinuousClock.now
         try await Task.sleep(for: .milliseconds(1500))
@@ -90,7 +90,7 @@ struct ValkeyTroubleTests {
         // Pauses start at up to 50 ms and double; without them, there were 60 attempts in this time.
         #expect(attempts.reduce(0, +) / 20 < most && Set(attempts).count > 1, "\(attempts)")
         try await server.start()
-        for machine in machines { #expect(try await machine.isCovered()) }
+        for machine in machines { #expect(try await machine.isTracked()) }
         // Each machine reconnected once.
         #expect(try server.client().command("INFO", "stats").text?.contains("rejected_connections:0") == true)
         for machine in machines { #expect(try machine.parcels.statistics().health.connections == 2) }

@@ -6,7 +6,7 @@ struct LogInTests {
         LogIn(user: nil, password: password, name: "test").reason(message)
     }
 
-    /// Neither from the server's own text nor from a gap in it.
+    /// Neither the server's text nor a gap in it reveals the password.
     @Test(arguments: [
         ("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'me' 'hunter2' ", "hunter2"),
         ("ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `me`, `hun", "hunter2"),
@@ -18,13 +18,13 @@ struct LogInTests {
         #expect(!reason.contains("hun") && !reason.isEmpty)
     }
 
-    @Test("a short password isn't recognizable from removed parts") func shortPasswords() {
+    @Test("a refusal doesn't reveal a short password") func shortPasswords() {
         let message = "WRONGPASS invalid username-password pair or user is disabled."
         let reasons = ["pass", "user", "S", "a", "never"].map { reason(message, $0) }
         #expect(Set(reasons).count == 1 && reasons[0].hasPrefix("WRONGPASS"))
     }
 
-    @Test("a reason without the password is shown") func reasons() {
+    @Test("a refusal without the password is shown") func reasons() {
         let message = "ERR max number of clients reached"
         #expect(reason(message, "hunter2") == message)
         #expect(reason("NOAUTH it's \"closed\"", nil) == "NOAUTH it's \"closed\"")

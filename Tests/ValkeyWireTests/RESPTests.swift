@@ -92,7 +92,7 @@ import ValkeyWire
         }
         small.append("\r\n".utf8)
         #expect(try small.next() == .bytes(bytes))
-        // Quadratic time would be two thousand billion steps.
+        // Quadratic time would need 2 * 10^12 steps.
         #expect(processorSeconds() - start < 20)
     }
 
@@ -144,7 +144,7 @@ import ValkeyWire
         #expect(try connection.next() == nil && connection.isWithinValue)
     }
 
-    @Test("named fields are found in lines and words") func fields() {
+    @Test("named fields are read from lines and from words") func fields() {
         let info = RESPFields(lines: .bytes(Array("# A\r\na:1:2\r\nb:\r\n\r\nc: x y\r\n".utf8)))
         #expect(info["a"] == "1:2" && info["b"] == "" && info["c"] == " x y" && info["d"] == nil)
         #expect(info.all.count == 3)
@@ -156,7 +156,7 @@ import ValkeyWire
         #expect(hello["role"] == .status("master") && hello["mode"] == nil)
     }
 
-    @Test("answers to scans have a cursor and elements") func scans() {
+    @Test("replies to scans have a cursor and elements") func scans() {
         let cursor = RESPValue.bytes([48])
         #expect(RESPValue.array([cursor, .array([.bytes([1])])]).scanned?.elements == [.bytes([1])])
         for answer: RESPValue in [

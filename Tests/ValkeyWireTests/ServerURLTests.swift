@@ -15,7 +15,7 @@ import ValkeyWire
         #expect(try ServerURL("valkeys://h").encryption.words == "")
     }
 
-    @Test("the name of a server has no pace") func pace() throws {
+    @Test("the description of a server omits the pace") func pace() throws {
         let full = try ServerURL("valkey://h:7000/2?pace=full")
         #expect(full.isUnpaced && full.port == 7000 && full.database == 2)
         #expect(full.description == "valkey://h:7000")
@@ -24,11 +24,11 @@ import ValkeyWire
         #expect(secure.isUnpaced && secure.encryption.roots == "a")
     }
 
-    @Test("signs are not digits") func signs() {
+    @Test("numbers with a sign are refused") func signs() {
         for text in ["valkey://:a%+1b@h", "valkey://h:+6379", "valkey://h/+0", "valkey://h/-0"] {
             #expect(throws: ServerURLError.self) { try ServerURL(text) }
         }
-        // A mistyped scheme isn't taken for a folder, whose name would be printed with the password.
+        // A URL with a mistyped scheme isn't treated as a folder, because messages would print it with the password.
         #expect(ServerURL.isURL("Valkey://:secret@h") && ServerURL.isURL("valky://:secret@h"))
         #expect(!ServerURL.isURL("/folder") && !ServerURL.isURL("folder"))
     }

@@ -63,7 +63,7 @@ struct BrowseTests {
         #expect(named.status == 0 && named.text == expected)
         #expect(try Vellum.run([store.path, "--size", "100x12"]).text == named.text)
         let both = try Vellum.run(["browse", store.path, "--store", store.path, "--size", "100x12"])
-        #expect(both.status == 2 && both.errors.contains("exclude each other"))
+        #expect(both.status == 2 && both.errors.contains("can't be combined"))
         // Regression: a folder without a store was reported as a damaged ring file.
         let parent = String(store.path[..<(try #require(store.path.lastIndex(of: "/")))])
         let none = try Vellum.run([parent, "--size", "100x12"])

@@ -85,14 +85,16 @@ struct ChangingTests {
     func policies() throws {
         try store.done("put", "A", "k", "--policy", "s3fifo", "--disk", "1kB", input: "1")
         let lines = (0..<12).map { "{\"k\":\($0)}" }.joined(separator: "\n")
-        try store.done("import", "B", "--key", "k", "--policy", "s3fifo", input: lines)
+        try store.done("import", "B", "-", "--key", "k", "--policy", "s3fifo", input: lines)
         try store.done("put", "C", "k", "--disk", "1kB", input: "1")
         let archives = try store.archives()
         #expect(archives["A"]?["kind"] as? String == "cache")
         #expect(
             ["A", "B", "C"].map { archives[$0]?["evictionPolicy"] as? String } == ["s3fifo", "s3fifo", "lru"])
         for key in ["3", "5"] { for _ in 0..<2 { try store.done("touch", "B", key) } }
-        let entries = try JSON.array(store.done("keys", "B", "--order", "eviction", "--json").text)
+        let entries = try store.done("keys", "B", "--order", "eviction", "--json").lines.map {
+            try JSON.object($0)
+        }
         #expect(
             entries.compactMap { $0["key"] as? String } == [
                 "0", "1", "2", "4", "6", "7", "8", "9", "10", "11", "3", "5",
@@ -100,7 +102,9 @@ struct ChangingTests {
         #expect(entries.map { $0["queue"] as? String } == Array(repeating: "small", count: 12))
         #expect(entries.map { $0["frequency"] as? Int } == Array(repeating: 0, count: 10) + [2, 2])
         #expect(try JSON.object(store.done("why", "B", "3", "--json").text)["meta"] is [String: Any])
-        let plain = try JSON.array(store.done("keys", "C", "--order", "eviction", "--json").text)
+        let plain = try store.done("keys", "C", "--order", "eviction", "--json").lines.map {
+            try JSON.object($0)
+        }
         #expect(plain.count == 1 && plain[0]["queue"] == nil)
         try store.run("put", "D", "k", "--kind", "collection", "--policy", "lru", input: "1").expect(2)
         try store.run("put", "D", "k", "--policy", "arc", input: "1").expect(2)
@@ -120,8 +124,8 @@ struct ChangingTests {
         #expect(try store.keys("A") == ["b"])
     }
 
-    @Test("a deletion of all entries keeps those stored before the answer")
-    func entriesStoredDuringQuestionStay() async throws {
+    @Test("a deletion of all entries keeps those stored before the confirmation")
+    func keepsEntriesStoredBeforeConfirmation() async throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
         let asking = try PseudoTerminal.start("rm A --all --store '\(store.path)'")
         try await asking.until("question") { asking.text.contains("[y/N]") }

@@ -50,9 +50,9 @@ struct ColumnTests {
             ])
         let said = result.errors.split(separator: "\n").filter { $0.hasPrefix("column ") }
         #expect(said.count == 3)
-        #expect(said[0].hasPrefix("column \"n\" is mixed and stays text: \"n/a\" (line 3)"))
-        #expect(said[1].hasPrefix("column \"f\" is mixed and stays text: \"maybe\" (line 3)"))
-        #expect(said[2].hasPrefix("column \"z\" is mixed and stays text: \"01\" (line 2)"))
+        #expect(said[0].hasPrefix("column \"n\" has mixed types and is read as text: \"n/a\" (line 3)"))
+        #expect(said[1].hasPrefix("column \"f\" has mixed types and is read as text: \"maybe\" (line 3)"))
+        #expect(said[2].hasPrefix("column \"z\" has mixed types and is read as text: \"01\" (line 2)"))
     }
 
     @Test func uniformColumnsAreNotReported() throws {
@@ -108,7 +108,8 @@ struct ColumnTests {
         #expect(result.errors.contains("2 records skipped"), "\(result.errors)")
         try store.done("drop", "A", "--yes")
         let mixed = try store.importing("a.csv", content)
-        #expect(mixed.errors.contains("column \"flag\" is mixed and stays text: \"yes\" (line 3)"))
+        #expect(
+            mixed.errors.contains("column \"flag\" has mixed types and is read as text: \"yes\" (line 3)"))
         #expect(mixed.errors.contains("--types flag=boolean") && !mixed.errors.contains("column \"all\""))
         #expect(try values(mixed)[1] == "{\"id\":2,\"flag\":\"yes\",\"all\":false}")
         #expect(try store.importing("a.csv", content, "--types", "flag=bool").status == 2)
@@ -128,7 +129,7 @@ struct ColumnTests {
             ])
         let said = result.errors.split(separator: "\n").filter { $0.hasPrefix("column ") }
         #expect(said.count == 2, "\(result.errors)")
-        #expect(result.errors.contains("column \"n\" is mixed and stays text: \"n/a\" (line 3)"))
+        #expect(result.errors.contains("column \"n\" has mixed types and is read as text: \"n/a\" (line 3)"))
         #expect(result.errors.contains("the spelling of \"20.00\" (line 3) is not kept"))
         #expect(try store.done("query", "A", "find price > 5 | count").text == "3\n")
         let typed = try store.importing(
@@ -148,7 +149,7 @@ struct ColumnTests {
         try store.done("import", "F", file, "--key", "id")
         try Vellum.shell(
             "cat \"$2\" | \"$0\" import P - --key id --format csv --store \"$1\"", store.path, file
-        ).expect(0, errors: "column \"n\" is mixed")
+        ).expect(0, errors: "column \"n\" has mixed types")
         #expect(try store.done("diff", "F", "P").status == 0)
         #expect(try store.done("get", "P", "0", "--json").text.hasPrefix("{\"id\":\"0\",\"n\":\"0.5\","))
     }

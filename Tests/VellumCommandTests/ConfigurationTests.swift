@@ -138,10 +138,10 @@ struct ConfigurationTests {
             "1: theme: \"drak\" is not one of dark, light, dark-safe, light-safe, mono; did you mean dark?"
         ),
         ("\n\nthem = \"dark\"", "3: them: unknown setting; did you mean theme?"),
-        ("theme = 5", "1: theme: a text in quotes is expected"),
+        ("theme = 5", "1: theme: expected a text in quotes"),
         ("refresh = \"5\"", "1: refresh: \"5\" has no unit; write 500ms, 90s, 5m, 1h30m, 3d or 2w"),
         ("refresh = \"1ms\"", "1: refresh: must be 100ms to 1h"),
-        ("store = \"cache\"", "1: store: an absolute path is expected, from / or ~"),
+        ("store = \"cache\"", "1: store: expected an absolute path, from / or ~"),
         ("[kyes]\nopen = \"o\"", "1: kyes: unknown table; did you mean keys?"),
         ("[keys]\nopne = \"o\"", "2: keys.opne: unknown action; did you mean open?"),
         ("[keys]\nopen = \"hyper+o\"", "2: keys.open: unknown key \"hyper+o\""),
@@ -155,9 +155,9 @@ struct ConfigurationTests {
         ),
         (
             "[columns]\nCity = \"-hit\"",
-            "2: columns.City: \"hit\" is not one of size, tier, idle, age, expires, hits, owner; did you mean hits?"
+            "2: columns.City: \"hit\" is not one of size, tier, idle, age, expires, hits, owner, queue; did you mean hits?"
         ),
-        ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
+        ("[columns]\nCity = 5", "2: columns.City: expected a text in quotes or a list of them"),
         ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: incomplete: expected a property"),
         ("[queries]\na = \" \"", "2: queries.a: the query is empty"),
         // Regression: a key without a name counted as the line of its table.
@@ -167,8 +167,8 @@ struct ConfigurationTests {
             "2: columns.City: \"odd name\" isn't a property: at 5: found \"name\", expected the end; "
                 + "write other names in quotes: '\"a b\"'"
         ),
-        ("[queries]\na = [\"count\", \"count\"]", "2: queries.a: a query in quotes is expected"),
-        ("columns = \"a\"", "1: columns: a table is expected: [columns]"),
+        ("[queries]\na = [\"count\", \"count\"]", "2: queries.a: expected a query in quotes"),
+        ("columns = \"a\"", "1: columns: expected a table: [columns]"),
         ("[keys]\nopen = \"ctrl+i\"", "2: keys.open: terminals send tab for ctrl+i; write tab"),
     ])
     func reportsLinesOfMistakes(text: String, problem: String) throws {

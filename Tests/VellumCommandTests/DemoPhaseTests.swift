@@ -38,17 +38,17 @@ struct DemoPhaseTests {
         try await until("the limit of the city cache drops to a third")
         #expect(try await eventually { try limit() < whole }, "the limit did not shrink")
         #expect(try limit() == whole / 3)
-        let told = journal.lines
+        let lines = journal.lines
         let beginnings = ["phase    scan: ", "phase    scan done", "phase    burst: ", "phase    burst over"]
         let places = try beginnings.map { beginning in
-            try #require(told.firstIndex { $0.hasPrefix(beginning) }, "\(beginning): \(told)")
+            try #require(lines.firstIndex { $0.hasPrefix(beginning) }, "\(beginning): \(lines)")
         }
         #expect(places == places.sorted())
         // A scan has more misses, and a burst more look-ups. A line of figures may span the beginning of a phase.
-        let steady = figures(told[..<places[0]])
-        let scan = figures(told[places[0]...].prefix { !$0.hasPrefix("phase    burst") })
-        let calm = figures(told[places[1]..<places[2]])
-        let burst = figures(told[places[2]..<places[3]])
+        let steady = figures(lines[..<places[0]])
+        let scan = figures(lines[places[0]...].prefix { !$0.hasPrefix("phase    burst") })
+        let calm = figures(lines[places[1]..<places[2]])
+        let burst = figures(lines[places[2]..<places[3]])
         let worst = try #require(scan.map(\.percent).min())
         #expect(try worst < #require(steady.last).percent, "\(steady) \(scan)")
         let most = try #require(burst.map(\.count).max())

@@ -53,7 +53,7 @@ struct DemoTests {
             archives.map { $0["archive"] as? String }
                 == ["City", "Country", "Journal", "Page", "Session", "Thumbnail"])
         #expect(archives.first?["type"] as? String == "City" && archives[2]["kind"] as? String == "log")
-        // The journal's facts are true of some city.
+        // Each message of the journal matches a city of the data.
         let told = try Vellum.run(["tail", "Journal", "--raw", "-n", "100", "--store", path]).lines
         #expect(told.first == "demo     6,204 entries, 1.27 MB recorded; the limit holds half of them")
         // On a busy machine the workload may hardly have begun.

@@ -114,7 +114,7 @@ struct DialectTests {
         }
     }
 
-    @Test("an empty line before a repeated header makes no entry where quotes distinguish entries")
+    @Test("an empty line before a repeated header is ignored where quotes distinguish entries")
     func repeatedHeaderBehindEmptyLine() throws {
         #expect(try objects("a.csv", "id,name\n1,Jakarta\n\nid,name\n2,Bogor\n").lines == Self.two)
     }
@@ -152,7 +152,7 @@ struct DialectTests {
     func quotedDecimalComma() throws {
         let found = try objects("a.csv", "id;a\n1;1,5\n2;\"2,5\"\n3;\"null\"\n")
         #expect(found.lines == [#"{"id":1,"a":1.5}"#, #"{"id":2,"a":"2,5"}"#, #"{"id":3,"a":"null"}"#])
-        #expect(found.errors.contains("column \"a\" is mixed"), "\(found.errors)")
+        #expect(found.errors.contains("column \"a\" has mixed types"), "\(found.errors)")
     }
 
     @Test("refuses a file without a header that two delimiters divide evenly")
@@ -235,7 +235,9 @@ struct DialectTests {
     func mixedQuotes() throws {
         let found = try objects("a.csv", "id,n,t\n1,950,\"5\"\n2,\"1,234\",\"6\"\n")
         #expect(found.lines == [#"{"id":1,"n":950,"t":"5"}"#, #"{"id":2,"n":"1,234","t":"6"}"#])
-        #expect(found.errors.contains("column \"n\" is mixed") && found.errors.contains("\"1,234\" (line 3)"))
+        #expect(
+            found.errors.contains("column \"n\" has mixed types")
+                && found.errors.contains("\"1,234\" (line 3)"))
         #expect(found.errors.contains("column \"t\" is text: its numbers are in quotes"))
         let decided = try objects("a.csv", "id,n,t\n1,950,\"5\"\n2,\"1,234\",\"6\"\n", ["--decimal", "."])
         #expect(decided.lines == [#"{"id":1,"n":950,"t":5}"#, #"{"id":2,"n":1234,"t":6}"#])

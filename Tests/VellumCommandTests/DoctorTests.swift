@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `doctor` describes a machine to remote support, and what to do.
+/// `doctor` describes a machine for remote support, with advice.
 @Suite("doctor")
 struct DoctorTests {
     let store: TestStore

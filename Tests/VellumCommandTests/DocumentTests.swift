@@ -104,7 +104,8 @@ struct DocumentTests {
         let words = try Vellum.run(["keys", "--help"]).text.split { $0 == " " || $0 == "\n" }
         #expect(
             words.joined(separator: " ").contains(
-                "(values: key, size, tier, recency, created, expires, hits, owner; default: recency)"))
+                "(values: key, size, tier, recency, created, expires, hits, owner, eviction; default: recency)"
+            ))
     }
 
     @Test func versionsAgree() throws {

@@ -66,14 +66,14 @@ struct ExpiredEntriesTests {
     }
 
     @Test func whyReportsExpiryInEveryForm() throws {
-        func told(_ key: String) throws -> (json: [String: Any], pipe: [String], terminal: [String]) {
+        func outputs(_ key: String) throws -> (json: [String: Any], pipe: [String], terminal: [String]) {
             let (status, text) = try PseudoTerminal.run("why A \(key) --store '\(store.path)'")
             #expect(status == 0)
             let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
             let pipe = try store.done("why", "A", key).text.components(separatedBy: "\n")
             return (try why(key), pipe, lines)
         }
-        let old = try told("old")
+        let old = try outputs("old")
         let deadline = try #require(old.json["expired"] as? Double)
         let recorded = try #require((old.json["events"] as? [[String: Any]])?.first?["time"] as? Double)
         #expect(abs(deadline - recorded - 0.05) < 0.04, "\(deadline - recorded)")
@@ -85,7 +85,7 @@ struct ExpiredEntriesTests {
                 of: /"old" is not in A: it expired (just now|.+ ago), and has not been removed yet/) != nil,
             "\(old.terminal)")
 
-        let kept = try told("kept")
+        let kept = try outputs("kept")
         #expect(kept.json["present"] as? Bool == true && kept.json["expired"] is NSNull)
         let meta = try #require(kept.json["meta"] as? [String: Any])
         let expires = try #require(kept.pipe.first { $0.hasPrefix("expires\t") })
@@ -96,7 +96,7 @@ struct ExpiredEntriesTests {
             kept.terminal.contains { $0.hasPrefix("  expires ") } && !kept.terminal[0].contains("expired"))
 
         // A deleted entry hasn't expired.
-        let removed = try told("removed")
+        let removed = try outputs("removed")
         #expect(removed.json["present"] as? Bool == false && removed.json["expired"] is NSNull)
         #expect(removed.pipe[0] == "present\tfalse" && removed.pipe[1].isEmpty, "\(removed.pipe)")
         #expect(removed.terminal.first == "\"removed\" is not in A")

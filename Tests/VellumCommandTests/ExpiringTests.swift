@@ -202,7 +202,7 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["new", "older", "old"])
     }
 
-    @Test func accessDuringQuestionKeepsEntry() async throws {
+    @Test func accessBeforeConfirmationKeepsEntry() async throws {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
         try await Poll.until("both idle") {
             try store.run("expire", "A", "--idle-longer-than", "1ms", "--dry-run").text.contains("2 entries")
@@ -291,7 +291,7 @@ struct ExpiringTests {
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
                 + "\"skippedCount\":1,\"expired\":0,\"displaced\":0,\"damaged\":0,\"evicted\":0}\n")
-        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted since"))
+        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted after the action"))
         #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
         #expect(try store.keys("A") == ["a", "b"])
 

@@ -230,7 +230,7 @@ struct ImportTests {
     @Test func countsReplacedRecords() throws {
         let result = try store.importing("twice.ndjson", "{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n")
         #expect(result.errors.hasPrefix("imported 3 records, "))
-        #expect(result.errors.contains("; 2 new entries, 1 record in place of an entry of the same key\n"))
+        #expect(result.errors.contains("; 2 new entries, 1 entry replaced\n"))
     }
 
     @Test func refusesFoldersAndMissingFiles() throws {

@@ -224,8 +224,8 @@ struct LogTests {
         }
     }
 
-    @Test("a deletion of all messages keeps those appended before the answer")
-    func messagesAppendedDuringQuestionStay() async throws {
+    @Test("a deletion of all messages keeps those appended before the confirmation")
+    func keepsMessagesAppendedBeforeConfirmation() async throws {
         try store.done("append", "L", "--disk", "1MB", input: "a\nb\nc\n")
         let asking = try PseudoTerminal.start("rm L --all --store '\(store.path)'")
         try await asking.until("question") { asking.text.contains("[y/N]") }

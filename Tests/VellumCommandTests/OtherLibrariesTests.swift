@@ -13,7 +13,7 @@ final class Parcel: NSObject, NSSecureCoding {
     override func isEqual(_ other: Any?) -> Bool { other is Parcel }
 }
 
-/// Data of the other products, as `vellum` shows it.
+/// How `vellum` shows data of the other products.
 @Suite struct OtherLibrariesTests {
     struct City: Codable {
         var name: String

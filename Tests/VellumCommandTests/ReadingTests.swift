@@ -19,6 +19,7 @@ struct ReadingTests {
         let names = [
             "archive", "kind", "type", "entries", "memoryBytes", "memoryLimit", "diskBytes", "diskLimit",
             "footprint", "hits", "misses", "evictions", "expirations", "rejections",
+            "evictionPolicy",
         ]
         let archive = try #require(try store.archives()["A"])
         #expect(Set(archive.keys) == Set(names))
@@ -43,7 +44,7 @@ struct ReadingTests {
     @Test func printsExactColumnsInPipe() throws {
         let columns = try store.done("ls").text.dropLast().split(
             separator: "\t", omittingEmptySubsequences: false)
-        #expect(columns.count == 14)
+        #expect(columns.count == 15)
         #expect(columns[0] == "A" && columns[1] == "cache" && columns[2] == "" && columns[3] == "3")
         #expect(columns[5] == "2048" && columns[7] == "1000")
         for line in try store.done("keys", "A").lines {
@@ -147,6 +148,6 @@ struct ReadingTests {
         #expect(try store.done("groups", "B", "--by", "t").errors.isEmpty)
         #expect(try Vellum.run(["ls", "--store", ""]).errors.contains("--store is empty"))
         let both = try store.run("groups", "B", "--by", "t", "--prefix", "k")
-        #expect(both.errors.contains("need --by prefix"))
+        #expect(both.errors.contains("require --by prefix"))
     }
 }

@@ -33,7 +33,7 @@ struct ServerCommandTests {
                 ["--store", store ?? server.url] + arguments, environment: ["XDG_STATE_HOME": folder.path])
         }
 
-        /// Keeps only a key that isn't UTF-8, and one with the text that stands for it.
+        /// Deletes all keys; stores one that isn't UTF-8, and one whose name is the spelling of the first.
         func storeBytesAndText() throws {
             try client.command("FLUSHDB")
             let script = #"""
@@ -325,6 +325,8 @@ struct ServerCommandTests {
         let sizes = try keys.lines.map { try JSON.object($0)["size"] }
         #expect(sizes.count { $0 as? Int == nil } == 2 && sizes.count == 5)
         try machine.run("keys", "db0", "--prefix", "user:", store: url).expect(0)
+        let idle = try machine.run("expire", "db0", "--idle-longer-than", "1ms", "--dry-run", store: url)
+        #expect(idle.errors.contains("2 keys"))
     }
 
     @Test("an export ends when the server is lost, instead of waiting for it with each key")

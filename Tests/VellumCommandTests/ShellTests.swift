@@ -173,8 +173,8 @@ struct ShellTests {
         let (status, text) = try await session(
             of: "City",
             [
-                (next, "count\u{1b}[200~half"), ("ctrl+c drops it.\r\r\n\rCity> count", "\u{3}"),
-                ("was dropped.\r\r\n\rCity> count", "\r"), (next, "\u{4}"),
+                (next, "count\u{1b}[200~half"), ("ctrl+c discards it.\r\r\n\rCity> count", "\u{3}"),
+                ("was discarded.\r\r\n\rCity> count", "\r"), (next, "\u{4}"),
             ])
         #expect(status == 0, "\(text)")
         #expect(text.contains("3\r\n") && !text.contains("half"))

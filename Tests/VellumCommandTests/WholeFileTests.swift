@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// Regression: partial files of killed processes stayed for ever. Those of running processes and of other files stay.
+    /// Regression: partial files of killed processes were never removed. Those of running processes and of other files stay.
     @Test func removesFilesOfKilledProcess() throws {
         let file = store.folder / "out.ndjson"
         let killed = try WholeFile(at: file, replaces: true)

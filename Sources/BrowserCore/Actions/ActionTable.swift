@@ -101,7 +101,7 @@ package enum ActionTable {
     static let topics: [(title: String, actions: [BrowserAction])] = [
         ("Open and view", looking), ("Query and group", asking), ("Stores", choosingStores),
         ("Sort and columns", arranging), ("Mark, delete, expire, undo", acting),
-        ("Copy, edit, write", handing),
+        ("Copy, edit, write", copying),
         ("Events and graphs", watching), ("Browser", general), ("Move the cursor", moving),
     ]
 
@@ -172,7 +172,7 @@ package enum ActionTable {
         action(.alarm, "Alarm", "Set an alarm threshold.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
         action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
-        action(.eventKind, "Kind", "Filter by kind; on a server: hide own.", ["t"], [.monitor], .footer),
+        action(.eventKind, "Kind", "Filter by kind, or hide vellum's rows.", ["t"], [.monitor], .footer),
         action(.nextEventKind, "Next kind", "Filter by the next kind of event.", ["K"], [.monitor]),
         action(.eventArchive, "Archive", "Filter by the next archive.", ["a"], [.monitor], .footer),
         action(
@@ -216,7 +216,7 @@ package enum ActionTable {
         + ActionID.stores.enumerated().map { place, id in
             action(
                 id, "Store \(place + 1)",
-                place == 0 ? "Show the open store of that number." : "Show open store \(place + 1).",
+                place == 0 ? "Show the open store with that number." : "Show open store \(place + 1).",
                 [.character(Character(String(place + 1)))], [.stores, .archives])
         }
 
@@ -253,7 +253,7 @@ package enum ActionTable {
         action(.undoList, "Undo list", "Choose the change to undo.", ["U"], inArchive, .destructive),
     ]
 
-    private static let handing: [BrowserAction] = [
+    private static let copying: [BrowserAction] = [
         action(
             .copy, "Copy", "Copy parts of the row or marked rows.", ["y"],
             [.archives, .entries, .value, .query, .messages, .monitor]),

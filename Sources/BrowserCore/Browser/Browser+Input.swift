@@ -8,7 +8,7 @@ extension Browser {
         case .mouse(let mouse): return self.mouse(&model, mouse)
         case .resize(let size): model.size = size
         case .paste(let text):
-            model.unsay(InputEvent.pasteUnfinished.words)
+            model.withdrawNotice(InputEvent.pasteUnfinished.words)
             // Text copied from a terminal ends with a line end.
             let text = text.lastIndex { !$0.isNewline }.map { String(text[...$0]) } ?? ""
             if model.prompt != nil {
@@ -18,28 +18,28 @@ extension Browser {
             }
             guard let overlay = model.overlay else {
                 if model.isTyping, !isAsking(model) { return model.parts.paste(&model, text) }
-                sayPasteIsNoKeys(&model)
+                refusePaste(&model)
                 return []
             }
             overlay.paste(&model, text)
         case .pasteUnfinished:
             // Stays until the paste ends.
-            sayOfInput(&model, event.words, seconds: 1e9)
+            showInputNotice(&model, event.words, seconds: 1e9)
         case .pasteDropped:
-            model.unsay(InputEvent.pasteUnfinished.words)
-            sayOfInput(&model, event.words, seconds: 5)
+            model.withdrawNotice(InputEvent.pasteUnfinished.words)
+            showInputNotice(&model, event.words, seconds: 5)
         case .hangUp: return [.end(.quit)]
         case .focus, .wake, .resumed: return []
         }
         return []
     }
 
-    /// Whether typed and pasted characters are inserted into a text.
+    /// Whether a text field receives typed and pasted characters.
     static func takesText(_ model: Model) -> Bool {
         model.overlay.map { $0.typing != nil } ?? (model.prompt != nil || model.isTyping)
     }
 
-    /// Dialogs and prompts whose answer changes or runs something: they must be on screen before a key answers them.
+    /// A dialog or prompt whose answer changes or runs something. It must be on screen before a key can answer it.
     enum Question: Hashable {
         case plan, name, edit, expire, undoList, choice, pipe, write, archive
     }
@@ -54,7 +54,7 @@ extension Browser {
         }
     }
 
-    /// Seconds for which keys wait for requested rows.
+    /// Maximum seconds that a key waits for requested rows.
     private static let delay = 0.25
     /// The same for keys that move the cursor.
     private static let moveDelay = 0.05
@@ -79,7 +79,7 @@ extension Browser {
                 return true
             }
         }
-        // A key that moves needs no row data.
+        // Cursor keys need no row data.
         guard case .key = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
             let touched = model.touched
         else { return false }
@@ -92,22 +92,22 @@ extension Browser {
         return query.isTyping && job.ticket == query.ticket && query.field.text == query.asked
     }
 
-    static func sayTypedAhead(_ model: inout Model) {
-        model.doubtedAt = model.now
-        sayOfInput(&model, "Ignored: typed too early.")
+    static func reportTypedAhead(_ model: inout Model) {
+        model.answerRefusedAt = model.now
+        showInputNotice(&model, "Ignored: typed too early.")
     }
 
-    static func sayNoAnswer(_ model: inout Model) {
-        model.doubtedAt = model.now
-        sayOfInput(&model, "Ignored: looks like pasted text.", seconds: 5)
+    static func refuseAnswer(_ model: inout Model) {
+        model.answerRefusedAt = model.now
+        showInputNotice(&model, "Ignored: looks like pasted text.", seconds: 5)
     }
 
-    static func sayPasteIsNoKeys(_ model: inout Model) {
-        sayOfInput(&model, "Ignored: pasted text runs no keys.")
+    static func refusePaste(_ model: inout Model) {
+        showInputNotice(&model, "Ignored: pasted text runs no keys.")
     }
 
-    /// Shows a notice, or the prompt's own while one is open. At most 40 columns.
-    static func sayOfInput(_ model: inout Model, _ text: String, seconds: Double = 4) {
+    /// Shows a notice of at most 40 columns, in the prompt if one is open.
+    static func showInputNotice(_ model: inout Model, _ text: String, seconds: Double = 4) {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
         } else {
@@ -117,8 +117,8 @@ extension Browser {
 
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         // Another key cancels an action that must be repeated to confirm it.
-        model.askedFirst?.isNew = false
-        defer { if model.askedFirst?.isNew == false { model.askedFirst = nil } }
+        model.pendingConfirmation?.isNew = false
+        defer { if model.pendingConfirmation?.isNew == false { model.pendingConfirmation = nil } }
         if key == .control("c") { return quit(&model, key) }
         if model.isStillHeld(key) {
             if model.notice == nil {
@@ -138,7 +138,7 @@ extension Browser {
         if model.isTyping { return model.parts.press(&model, key) }
         if isRefusedText(&model, key) { return [] }
         guard let assigned = model.keyMap.action(for: key, in: model.screen) else {
-            sayWhyNothing(&model, key)
+            explainUnusedKey(&model, key)
             return []
         }
         if assigned.id.isAboutRows, model.isLoadingRows || model.job?.aim == .dialog {
@@ -157,15 +157,15 @@ extension Browser {
         {
             return EntriesScreen.sort(&model, byColumn: digit - 1)
         }
-        let isOfUse = model.isOfUse(id)
+        let hasEffect = model.hasEffect(id)
         let screen = model.screen
         let effects = perform(&model, id)
-        if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil, model.prompt == nil {
+        if !hasEffect, effects.isEmpty, model.notice == nil, model.overlay == nil, model.prompt == nil {
             let verb = action.title.prefix { $0 != " " }.lowercased()
             model.say(
                 id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)
         }
-        // Text for the refused prompt may follow, and keys for the refused dialog.
+        // Text for the refused prompt or keys for the refused dialog may follow.
         if effects.isEmpty, !takesText(model), model.overlay == nil, model.screen == screen,
             action.id.leadsToText || action.flags.contains(.destructive)
         {
@@ -220,11 +220,11 @@ extension Browser {
 
     /// Ends the browser to start the demo; the key must be repeated while stores are open.
     private static func startDemo(_ model: inout Model) -> [Effect] {
-        if let problem = model.surroundings.demoProblem {
+        if let problem = model.environment.demoProblem {
             return model.reply("The demo is not available: \(problem)", role: .error)
         }
         let open = model.openStores.count
-        if open == 0 || model.isAskedAgain(.demo) { return [.end(.startDemo)] }
+        if open == 0 || model.isConfirmed(.demo) { return [.end(.startDemo)] }
         let stores = Figures.count(open, "open store", "open stores")
         return model.reply(
             "This closes \(stores); press \(keyName(model, .demo)) again to start the demo.", role: .warning,
@@ -233,7 +233,7 @@ extension Browser {
 
     /// Ends the browser; the key must be repeated while a change is running.
     private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
-        guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.end(.quit)] }
+        guard let job = model.job, job.isChange, !model.isConfirmed(.quit) else { return [.end(.quit)] }
         return model.reply(
             job.isStoppable
                 ? "A change is running; press \(key) again to stop it and quit."
@@ -250,7 +250,7 @@ extension Browser {
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
-        if let reason = model.objection(to: id) { return model.reply(reason, role: .warning) }
+        if let reason = model.disabledReason(of: id) { return model.reply(reason, role: .warning) }
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {

@@ -1,16 +1,16 @@
 import TerminalKit
 
-/// Refused keys, and the text after them, which was meant for another screen and starts no actions.
+/// Refuses keys, and text after a refused key, which was typed for another screen and must not start actions.
 extension Browser {
     /// Seconds without a key that end a burst of text.
     static let textGap = 0.03
 
-    /// Whether a key starts a destructive action, so that it is refused within text.
+    /// Whether a key starts a destructive action, which is refused within a burst of text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
         action(model, event)?.flags.contains(.destructive) == true
     }
 
-    /// The action of a key where no text is entered.
+    /// The action of a key; nil while a dialog or text field has the keyboard.
     static func action(_ model: Model, _ event: InputEvent?) -> BrowserAction? {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
             !model.isTyping
@@ -24,7 +24,8 @@ extension Browser {
         model.say("\(key) ignored: looks like pasted text. Press it alone.", role: .warning, seconds: 5)
     }
 
-    /// Whether a key is text of the same burst as a refused one. Keys that only leave or help end such text.
+    /// Whether a key belongs to the burst of a refused one. The burst ends at a key that quits, opens a list of keys, or is no
+    /// text.
     static func isRefusedText(_ model: inout Model, _ key: Key) -> Bool {
         guard let last = model.textRefusedAt, abs(model.now.seconds(since: last)) < textGap else {
             model.textRefusedAt = nil
@@ -66,7 +67,7 @@ extension Browser {
         return true
     }
 
-    static func sayWhyNothing(_ model: inout Model, _ key: Key) {
+    static func explainUnusedKey(_ model: inout Model, _ key: Key) {
         let help = "\(keyName(model, .help)) lists the keys."
         if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {
             noteRefusal(of: action, &model)

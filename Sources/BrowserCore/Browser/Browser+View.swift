@@ -1,7 +1,7 @@
 import TerminalKit
 
 extension Browser {
-    /// Draws the model. Reads the model alone, and of lists only the rows in view.
+    /// Draws the model. Depends only on the model, and reads only the visible rows of lists.
     package static func view(_ model: Model, into frame: inout Frame) {
         let layout = model.layout
         frame.fill(frame.bounds, style: model.look[.text])
@@ -10,7 +10,7 @@ extension Browser {
         HintLine.draw(model, into: &frame, in: layout.hints)
         FooterView.draw(model, into: &frame, in: layout.footer)
         // On low screens the box would cover the status line.
-        if model.overlay == nil || model.size.rows >= OverlayPlaces.leastRows {
+        if model.overlay == nil || model.size.rows >= OverlayPlaces.minimumRows {
             StatusView(model).draw(into: &frame, in: layout.status, model)
         }
         OverlayView.draw(model, into: &frame)

@@ -29,7 +29,7 @@ package enum Browser {
             effects = model.inWorkspace(answer.workspace ?? model.workspace) { answer.apply(&$0) }
         }
         effects += model.parts.settle(&model, model.layout)
-        model.noteHold()
+        model.updateFreeze()
         return effects.map { $0.of(model.workspace, model.store) }
     }
 
@@ -53,7 +53,7 @@ package enum Browser {
         atLatestNow(&model.heldSince)
         atLatestNow(&model.pausedSince)
         atLatestNow(&model.archives.pendingSince)
-        model.askedFirst = nil
+        model.pendingConfirmation = nil
         model.stores.loaded = nil
         if var query = model.query {
             atLatestNow(&query.askedAt)
@@ -96,10 +96,10 @@ extension Browser {
             // The cursor can move while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
             return move(&model, action.id)
-        case .tab where prompt.isOfPath: return completePath(prompt.field.text, model)
+        case .tab where prompt.isPath: return completePath(prompt.field.text, model)
         case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
         case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
-        // A held backspace must not close the emptied prompt and then leave one screen after another.
+        // A held Backspace must not close the empty prompt and then several screens.
         case .backspace where prompt.field.text.isEmpty: return []
         default:
             guard prompt.field.handle(key) else { return [] }

@@ -24,7 +24,7 @@ package enum CommandLine {
 
         /// Shows an entry. A key with a NUL needs a query, because shells can't pass it.
         static func showing(_ key: String, in archive: String, options: [String] = []) -> Words {
-            guard ShellWord.isPassedOn(key) else {
+            guard ShellWord.isPassable(key) else {
                 let wanted = QueryPredicate.compare(.metadata(.key), .equal, .text(key))
                 return Words(
                     "query", [archive, QueryPipeline([.find(wanted)]).description],
@@ -37,11 +37,12 @@ package enum CommandLine {
             let keys = marks.list.prefix(maximumKeys).map(\.key)
             let wanted = QueryPredicate.isIn(.metadata(.key), keys.map { .text($0) })
             var words =
-                keys.allSatisfy(ShellWord.isPassedOn)
+                keys.allSatisfy(ShellWord.isPassable)
                 ? Words("rm", [archive.name] + keys, options: ["--dry-run"])
                 : Words("rm", [archive.name], options: ["--where", wanted.description, "--dry-run"])
             if marks.count > maximumKeys {
-                words.remark = "It has \(maximumKeys) of the \(Figures.count(marks.count)) marked keys."
+                words.remark =
+                    "Only the first \(maximumKeys) of the \(Figures.count(marks.count)) marked keys."
             }
             return words
         }
@@ -61,7 +62,7 @@ package enum CommandLine {
         var words = model.parts.command(model)
         guard let file = model.store, model.isOfRingFile else { return (words, model.store) }
         if words.name == "stats" {
-            words = Words("tail", remark: "No command prints this; this one prints the messages.")
+            words = Words("tail", remark: "No command prints this screen; this one prints the messages.")
         }
         if words.name != "watch" { words.name = "tail" }
         words.arguments = [file]

@@ -4,7 +4,7 @@ import TerminalKit
 
 package enum Effect: Sendable {
     case question(Question)
-    /// Ends the work on the request with that ticket early. Its response is still sent, and may be partial.
+    /// Stops the request with that ticket. Its response still arrives and may be partial.
     case stop(ticket: Int)
     case end(BrowserExit)
     /// Sends an escape sequence that sets the terminal's clipboard.
@@ -28,24 +28,24 @@ package struct Question: Sendable {
     /// Number and path of the open store.
     fileprivate(set) var workspace = 0
     fileprivate(set) var store: String?
-    /// Whether it pauses between reads, so that it has a separate queue.
+    /// Whether it pauses between reads and therefore runs on a separate queue.
     fileprivate(set) var waits = false
     let answer: @Sendable (QuestionContext) -> Answer
 }
 
-/// For one thread.
+/// Not thread-safe.
 struct QuestionContext {
     let source: any StoreSource
     let sources: OpenSources
     let clock: @Sendable () -> Timestamp
     /// Waits for that number of seconds.
     let pause: (Double) -> Void
-    /// Reports the completed share, 0 to 1; false: stop.
+    /// Reports the completed share, 0 to 1. Returns false if the work must stop.
     let progress: (Double) -> Bool
-    /// Whether to stop; sends no progress.
+    /// Whether the work must stop; reports no progress.
     let isStopped: () -> Bool
 
-    /// The file of a path. Writing it stops with the work.
+    /// An output file whose writing ends when the work is stopped.
     func output(_ path: String, replaces: Bool) -> OutputFile {
         OutputFile(path: path, replaces: replaces, isStopped: isStopped)
     }
@@ -69,7 +69,7 @@ package struct Answer: Sendable {
 }
 
 extension Effect {
-    /// Requests something of a store. `read` runs off the drawing thread; `then` applies the result to the model.
+    /// Requests data or a change from a store. `read` runs off the drawing thread; `then` applies the result to the model.
     static func ask<Found: Sendable>(
         _ description: String, ticket: Int? = nil,
         _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,

@@ -20,7 +20,7 @@ enum FooterView {
             }
         }
         return (added + model.keyMap.hints(in: model.screen)).filter {
-            model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
+            model.hasEffect($0.id) && isNamed($0.id, on: model.screen)
         }.enumerated().sorted {
             (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
         }.map(\.element).map { hint in
@@ -29,7 +29,9 @@ enum FooterView {
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
             if ServerTables.areShown(model) {
                 if hint.id == .span { title = "Sort" }
-                if hint.id == .eventKind { title = model.monitor?.hidesOwn == true ? "Show own" : "Hide own" }
+                if hint.id == .eventKind {
+                    title = model.monitor?.hidesOwn == true ? "Show vellum" : "Hide vellum"
+                }
             }
             if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)

@@ -4,10 +4,10 @@ import TerminalKit
 
 /// One line for new users, until it is hidden permanently.
 enum HintLine {
-    static let leastRows = 12
+    static let minimumRows = 12
 
-    /// In order of importance, but the last two are dropped last.
-    private static let told: [(id: ActionID, words: String)] = [
+    /// The most important first, but narrow screens drop the last two last.
+    private static let hints: [(id: ActionID, words: String)] = [
         (.open, "opens"), (.fold, "unfolds"), (.demo, "starts the demo"), (.filter, "filters"),
         (.query, "queries by value"), (.back, "goes back"), (.help, "lists keys"),
         (.hints, "hides this"),
@@ -18,9 +18,9 @@ enum HintLine {
         frame.fill(rect, style: look[.text])
         // The footer has the keys of dialogs and prompts.
         guard !rect.isEmpty, model.overlay == nil, !Browser.takesText(model) else { return }
-        var parts = told.compactMap { part -> (key: String, words: String)? in
+        var parts = hints.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
-                model.isOfUse(part.id), let key = action.keys.first
+                model.hasEffect(part.id), let key = action.keys.first
             else { return nil }
             let isUnread = part.id == .fold && model.value?.load == nil
             return (key.description, isUnread ? "reads the value" : part.words)
@@ -41,7 +41,7 @@ extension Browser {
     static func toggleHints(_ model: inout Model) -> [Effect] {
         model.showsHints.toggle()
         let isShown = model.showsHints
-        guard let file = model.surroundings.hintsFile else { return [] }
+        guard let file = model.environment.hintsFile else { return [] }
         let key = keyName(model, .hints)
         return .ask("\(isShown ? "show" : "hide") hints permanently") { (_) throws(SourceError) in
             isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))

@@ -39,13 +39,13 @@ extension Model {
 
     /// Goes back to a screen, or to the closest one that is still open.
     mutating func goBack(to origin: Screen) {
-        let isThere =
+        let isOpen =
             switch origin {
             case .stores, .archives: true
             case .monitor: monitor != nil
             default: origin.parts.archive(self) != nil
             }
-        screen = isThere ? origin : entries != nil ? .entries : .archives
+        screen = isOpen ? origin : entries != nil ? .entries : .archives
     }
 
     package var readEvents: Int { events.end }

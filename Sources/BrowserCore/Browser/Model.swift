@@ -8,7 +8,7 @@ package struct Model: Sendable {
     private let onlyLooks: Bool
     private let allKeys: BrowserKeyMap
     private let lookingKeys: BrowserKeyMap
-    let surroundings: Surroundings
+    let environment: BrowserEnvironment
     package var now: Timestamp
 
     package internal(set) var screen: Screen
@@ -20,7 +20,7 @@ package struct Model: Sendable {
     var place: Int
     var lastWorkspace: Int
     var kept: [Workspace] = []
-    var watchedKept: Timestamp?
+    var keptStoresRead: Timestamp?
     /// Whether an update of a store in the background is running (``inWorkspace(_:_:)``).
     var isInBackground = false
     var stores = StoresState()
@@ -45,7 +45,7 @@ package struct Model: Sendable {
     var capturesMouse: Bool
     var overlay: (any Overlay)?
     /// When input that looks like pasted text was last refused as an answer to a dialog.
-    var doubtedAt: Timestamp?
+    var answerRefusedAt: Timestamp?
     /// When a key that opens a text field, or text after it, was last refused.
     var textRefusedAt: Timestamp?
     /// When a dialog was last refused or closed by a key that also quits, and when such a key was last pressed after that.
@@ -63,7 +63,7 @@ package struct Model: Sendable {
     var cost = StoreCost()
     var pipes: [String] = []
     /// An action that must be repeated to confirm it.
-    var askedFirst: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
+    var pendingConfirmation: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
     /// The last key that answered a dialog, and its latest repetition.
     var answeredBy: (key: Key, last: Timestamp)?
     var hasExplainedClipboard = false
@@ -80,11 +80,11 @@ package struct Model: Sendable {
     package init(
         size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
         now: Timestamp, keyMap: BrowserKeyMap = ActionTable.keyMap(), problems: [String] = [],
-        surroundings: Surroundings = Surroundings()
+        environment: BrowserEnvironment = BrowserEnvironment()
     ) {
-        self.surroundings = surroundings
-        showsHints = surroundings.showsHints
-        capturesMouse = surroundings.capturesMouse
+        self.environment = environment
+        showsHints = environment.showsHints
+        capturesMouse = environment.capturesMouse
         self.size = size
         self.look = look
         self.folder = folder
@@ -150,7 +150,7 @@ package struct Model: Sendable {
         guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
         jobs.remove(at: place)
         if [entries?.ticket, query?.ticket, groups?.ticket].contains(ticket) {
-            unsay(Model.awaited, instead: "Loaded. Press the key again.")
+            withdrawNotice(Model.awaited, instead: "Loaded. Press the key again.")
         }
         return true
     }
@@ -195,13 +195,13 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
-    /// Shows a notice in place of effects.
+    /// Shows a notice and returns no effects.
     mutating func reply(_ text: String, role: Role = .text, seconds: Double = 6) -> [Effect] {
         say(text, role: role, seconds: seconds)
         return []
     }
 
-    /// The value of a result; nil with a notice of its error.
+    /// The value of a result. On failure, shows the error as a notice and returns nil.
     /// - Parameter start: words before the error.
     mutating func take<Value>(
         _ result: Result<Value, SourceError>, _ start: String = "", role: Role = .error, seconds: Double = 6
@@ -216,22 +216,23 @@ package struct Model: Sendable {
 
     static let awaited = " ignored: still loading; esc cancels."
 
-    /// Replaces a notice that is no longer true.
-    mutating func unsay(_ text: String, instead: String? = nil) {
+    /// Removes or replaces an outdated notice.
+    mutating func withdrawNotice(_ text: String, instead: String? = nil) {
         guard let notice, notice.text.hasSuffix(text) else { return }
         self.notice = nil
         if let instead { say(instead, role: .warning) }
     }
 
-    /// Seconds after refused text in which dialogs accept no answer, and the least time between the two presses of a confirmation.
+    /// Seconds after refused text in which dialogs accept no answer, and the minimum time between the two presses of a
+    /// confirmation.
     static let doubt = 0.5
 
     /// Whether a key may be the rest of refused text.
-    var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
+    var isAnswerBlocked: Bool { answerRefusedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
 
-    /// Seconds within which the same key counts as held down: the longest delay of keyboards before they repeat a key.
+    /// A key pressed again within these seconds counts as held down: the longest delay of keyboards before the first repetition.
     static let repeating = 0.7
-    /// Seconds after which a key that was held down counts as released: more than between two of its repetitions.
+    /// A held key without a repetition for these seconds counts as released. Longer than keyboards' interval between repetitions.
     static let pauseOfHeldKey = 0.15
 
     mutating func isStillHeld(_ key: Key) -> Bool {
@@ -246,11 +247,11 @@ package struct Model: Sendable {
     }
 
     /// Whether an action is confirmed by a second press within 5 s. A key held down doesn't confirm.
-    mutating func isAskedAgain(_ action: ActionID) -> Bool {
-        let before = askedFirst
-        askedFirst = (action, now, now, true)
+    mutating func isConfirmed(_ action: ActionID) -> Bool {
+        let before = pendingConfirmation
+        pendingConfirmation = (action, now, now, true)
         guard let before, before.action == action, now.seconds(since: before.last) < 5 else { return false }
-        askedFirst?.since = before.since
+        pendingConfirmation?.since = before.since
         return now.seconds(since: before.since) >= Model.doubt && now.seconds(since: before.last) >= 0.2
     }
 
@@ -270,10 +271,10 @@ package struct Model: Sendable {
         return .frozen(max(0, now.seconds(since: max(listed, heldSince ?? now))))
     }
 
-    mutating func noteHold() { heldSince = isHeld ? heldSince ?? now : nil }
+    mutating func updateFreeze() { heldSince = isHeld ? heldSince ?? now : nil }
 
     private var isHeld: Bool {
-        // A list is updated while its filter is typed, so that the count beside the filter is right.
+        // A list is updated while its filter is typed, so that the count beside the filter is current.
         if overlay != nil || prompt?.isOfScreen == false { return true }
         guard let touched, !parts.follows(self) else { return false }
         return now.seconds(since: touched) < Model.freeze
@@ -286,7 +287,7 @@ package struct Model: Sendable {
         address(archive.name) == archive ? archives.summary(archive.name) : nil
     }
 
-    /// The name of a process, if it still has the store open, with its number.
+    /// The ID of a process, with its name if it still has the store open.
     func processName(_ pid: Int32) -> String {
         let process = archives.figures?.processes.first { $0.pid == pid }
         return ProcessName.words(pid, pid == archives.figures?.ownPid ? "this browser" : process?.name)
@@ -360,7 +361,7 @@ struct Job: Sendable, Hashable {
     var aim = Aim.rows
     var workspace = 0
 
-    /// The part that its result opens or changes. Other work replaces only jobs for rows; keys that need rows wait for a dialog.
+    /// The target of the result. Other work replaces only jobs for rows; keys that need rows wait for a dialog to open.
     enum Aim: Sendable, Hashable { case rows, dialog, store }
 
     /// `deleting 34,048 of 100,000, esc stops`
@@ -413,7 +414,7 @@ struct Prompt: Sendable {
     }
 
     /// Whether its text is the path of a file or folder.
-    var isOfPath: Bool {
+    var isPath: Bool {
         switch purpose {
         case .store, .write, .export: true
         default: false

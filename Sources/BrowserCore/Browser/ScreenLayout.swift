@@ -40,7 +40,8 @@ struct ScreenLayout: Sendable, Hashable {
         } else {
             status = footer.isEmpty ? Rect(model.size).split(bottom: 1).bottom : footer
         }
-        (rest, hints) = rest.split(bottom: model.showsHints && model.size.rows >= HintLine.leastRows ? 1 : 0)
+        (rest, hints) = rest.split(
+            bottom: model.showsHints && model.size.rows >= HintLine.minimumRows ? 1 : 0)
         let parts = model.parts.divide(rest, model, isTall: isTall)
         (info, list, pane, events) = (parts.info, parts.list, parts.pane, parts.events)
         isBeside = parts.isBeside

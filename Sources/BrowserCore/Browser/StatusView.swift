@@ -12,15 +12,15 @@ struct StatusView {
 
     let content: Content?
 
-    private static let leastField = 10
+    private static let minimumFieldColumns = 10
 
     init(_ model: Model) {
         let look = model.look
         if let prompt = model.prompt {
             content = .prompt(prompt)
-        } else if let notice = model.notice, let job = StatusView.longJob(model) {
+        } else if let notice = model.notice, let job = StatusView.longRunningJob(model) {
             content = .line([Span(notice.text, look[notice.role])], right: model.words(of: job))
-        } else if let job = StatusView.longJob(model) {
+        } else if let job = StatusView.longRunningJob(model) {
             content = .progress(job)
         } else if let problem = model.parts.problem(model), model.notice.map({ $0.role == .text }) ?? true {
             // The title has the store's name; its path would be cut.
@@ -37,7 +37,7 @@ struct StatusView {
         }
     }
 
-    private static func longJob(_ model: Model) -> Job? {
+    private static func longRunningJob(_ model: Model) -> Job? {
         guard let job = model.job, model.now.seconds(since: job.since) >= Job.delay else { return nil }
         return job
     }
@@ -48,7 +48,7 @@ struct StatusView {
         switch content {
         case .prompt(let prompt):
             // The field has priority over the label and the note.
-            let labelRoom = max(0, rect.columns - StatusView.leastField)
+            let labelRoom = max(0, rect.columns - StatusView.minimumFieldColumns)
             let label =
                 TextWidth.width(of: prompt.label) <= labelRoom
                 ? prompt.label
@@ -57,14 +57,14 @@ struct StatusView {
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
             var figures = prompt.said.map { "  " + $0 } ?? prompt.remark(model)
-            if prompt.said == nil, let job = StatusView.longJob(model) {
+            if prompt.said == nil, let job = StatusView.longRunningJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
             // A note is cut to the space beside the text.
             let free = rect.columns - width - TextWidth.width(of: prompt.field.text) - 2
             if prompt.said == nil, free >= 20 { figures = look.cut(figures, to: free) }
             let needed = TextWidth.width(of: figures) + 1
-            // A mistake is shown on another line if the text would be cut.
+            // An error is shown on another line if the text would be cut.
             let least = prompt.said == nil ? 8 : max(8, TextWidth.width(of: prompt.field.text) + 1)
             let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= least
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
@@ -102,26 +102,26 @@ struct StatusView {
         let undo = model.undoWords(columns: rect.columns - reserved - 3)
         let (rest, end) = rect.split(right: undo.map { TextWidth.width(of: $0) + 2 } ?? 0)
         // The selected item is cut rather than its position.
-        let room = max(0, rest.columns - position)
-        let shown = model.notice == nil ? StatusView.cut(spans, to: room, look) : spans
+        let available = max(0, rest.columns - position)
+        let shown = model.notice == nil ? StatusView.cut(spans, to: available, look) : spans
         Bar(left: shown, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
             .draw(into: &frame, in: rest, look: look)
         if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
     }
 
     private static func cut(_ spans: [Span], to columns: Int, _ look: Look) -> [Span] {
-        var room = columns
+        var available = columns
         return spans.map { span in
-            let text = look.cut(span.text, to: room, .middle)
-            room -= TextWidth.width(of: text)
+            let text = look.cut(span.text, to: available, .middle)
+            available -= TextWidth.width(of: text)
             return Span(text, span.style)
         }
     }
 
-    /// Writes a message, over the rows above `line` if it is longer.
+    /// Writes a message that ends at `line`; a long one covers the rows above.
     private static func write(_ text: Span, endingAt line: Rect, into frame: inout Frame, _ look: Look) {
         let lines = TextWrap.lines(look.legible(text.text), columns: line.columns)
-        // The title stays.
+        // Keeps the title visible.
         let count = max(1, min(lines.count, line.row))
         for (offset, words) in lines.prefix(count).enumerated() {
             let row = Rect(

@@ -29,15 +29,17 @@ enum TitleView {
         // The path is cut at its start; pace and badges are never cut.
         let reserved = right.suffix(model.store == nil ? 3 : right.count - 2)
             .reduce(0) { $0 + TextWidth.width(of: $1.text) }
-        let room = max(6, rect.columns - reserved - 2)
-        let path = look.cut(breadcrumb(model, columns: rect.columns, room: room), to: room, .start)
+        let available = max(6, rect.columns - reserved - 2)
+        let path = look.cut(
+            breadcrumb(model, columns: rect.columns, available: available), to: available, .start)
         Bar(left: [Span(" "), Span(path)], right: right).draw(into: &frame, in: rect, look: look)
     }
 
-    private static func breadcrumb(_ model: Model, columns: Int, room: Int) -> String {
+    private static func breadcrumb(_ model: Model, columns: Int, available: Int) -> String {
         var path = model.parts.path(model)
         // A long key keeps both ends.
-        let last = model.look.cut(path.popLast() ?? "", to: columns < 40 ? room : max(1, room - 4), .middle)
+        let last = model.look.cut(
+            path.popLast() ?? "", to: columns < 40 ? available : max(1, available - 4), .middle)
         if columns < 40 { return last }
         path.append(last)
         return (["vellum"] + path).joined(separator: model.look.glyphs == .ascii ? " > " : " › ")
@@ -49,7 +51,7 @@ enum TitleView {
         return "\(number):\(name)"
     }
 
-    /// The archive's name, with the store's where several are open.
+    /// The archive's name, with the store's name if several stores are open.
     static func name(of archive: ArchiveAddress, _ model: Model) -> String {
         model.openStores.count > 1 ? "\(storeName(model))/\(archive.name)" : archive.name
     }
@@ -81,7 +83,7 @@ enum TitleView {
             return Span("\(age.verb) \(seconds) ago ", look[.titleWarning])
         }
         switch model.pace {
-        // A sign with every key would flicker.
+        // A sign after each key press would flicker.
         case .live, .frozen(..<1):
             if let age = model.parts.age(model) {
                 return Span(

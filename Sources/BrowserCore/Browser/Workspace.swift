@@ -12,7 +12,7 @@ struct Workspace: Sendable {
     /// The model when the store was left, without the other stores.
     private let saved: Model
 
-    static let most = 9
+    static let maximum = 9
 
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
@@ -60,13 +60,13 @@ extension Model {
 
     var isOfServer: Bool { archives.figures?.server != nil }
 
-    /// Seconds since the request for figures that the store or server hasn't answered; nil below two.
+    /// Seconds since an unanswered request for figures; nil below two.
     package var silence: Double? {
         archives.pendingSince.map { now.seconds(since: $0) }.flatMap { $0 < 2 ? nil : $0 }
     }
 
     /// Why an action can't run on this kind of store; nil if it can.
-    func objection(to id: ActionID) -> String? {
+    func disabledReason(of id: ActionID) -> String? {
         if archives.problem != nil, keyMap.action(id)?.flags.contains(.destructive) == true {
             return "An unreachable store can't be changed."
         }
@@ -87,7 +87,7 @@ extension Model {
         }
     }
 
-    func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
+    func hasEffect(_ id: ActionID) -> Bool { disabledReason(of: id) == nil && parts.hasEffect(id, self) }
 
     var isLoadingRows: Bool {
         screen == .entries && entries?.isReplaced == true
@@ -104,7 +104,7 @@ extension Model {
         return (kept.map { ($0.place, $0.store) } + shown).sorted { $0.place < $1.place }
     }
 
-    /// A list of stores with the open ones that it lacks.
+    /// Adds the open stores that a list lacks.
     func withOpenStores(_ listed: [StoreSummary]) -> [StoreSummary] {
         let paths = Set(listed.map { ExactText($0.path) })
         let others = kept.filter { !paths.contains(ExactText($0.store)) }
@@ -131,8 +131,8 @@ extension Model {
         screen = .stores
     }
 
-    /// Shows a store in its saved state, or opens it with its archives, which must be read.
-    /// - Returns: the name of the store that was closed for it, if any.
+    /// Shows an open store in its saved state, or opens it; then its archives must be read.
+    /// - Returns: the name of the store that was closed because too many were open, if any.
     @discardableResult
     mutating func showStore(_ path: String) -> String? {
         if store.map(ExactText.init) == ExactText(path) { return nil }
@@ -141,10 +141,10 @@ extension Model {
             kept.remove(at: place).show(in: &self)
             return nil
         }
-        let closed = kept.count < Workspace.most ? nil : closeOne()
+        let closed = kept.count < Workspace.maximum ? nil : closeOne()
         lastWorkspace += 1
         let places = Set(kept.map(\.place))
-        place = (1...Workspace.most).first { !places.contains($0) } ?? 0
+        place = (1...Workspace.maximum).first { !places.contains($0) } ?? 0
         (workspace, store, screen) = (lastWorkspace, path, .archives)
         return closed
     }
@@ -203,8 +203,8 @@ extension Model {
     /// Reads the figures and events of saved stores once a second, for graphs, alarms and histories, and the events of busy archives at
     /// each refresh. Skips servers without an alarm.
     mutating func watchKeptStores() -> [Effect] {
-        let isDue = watchedKept.map { abs(now.seconds(since: $0)) >= 1 } ?? true
-        if isDue { watchedKept = now }
+        let isDue = keptStoresRead.map { abs(now.seconds(since: $0)) >= 1 } ?? true
+        if isDue { keptStoresRead = now }
         return kept.filter { !$0.isQuiet }.map(\.id).flatMap { id in
             inWorkspace(id) { model in
                 if isDue { return ArchivesScreen.loadFigures(&model, isForced: false) }

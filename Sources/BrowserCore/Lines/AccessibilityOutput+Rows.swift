@@ -3,26 +3,26 @@ import StoreInspection
 import TerminalKit
 
 extension AccessibilityOutput {
-    /// A described row, and its identity without changing figures.
-    private struct Said {
+    /// A spoken row, and its identity, which excludes changing figures.
+    private struct SpokenRow {
         var identity: String
         var lines: [String]
     }
 
     /// - Parameter isAnswer: whether a key was pressed; otherwise there is at most one line a second.
-    mutating func sayRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
+    mutating func speakRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
         guard !model.isTyping || isAnswered else { return [] }
         let list = model.layout.list
         guard let table = model.parts.table(model), table.rowCount > 0, AdviseView.words(model) == nil else {
             rowCount = 0
-            return sayWithoutTable(model, frame, in: list)
+            return speakWithoutTable(model, frame, in: list)
         }
         guard let place = table.selectedRow, (0..<table.rowCount).contains(place) else { return [] }
         let row = table.row(place)
         // The row isn't loaded yet.
         guard AccessibilityOutput.name(row, table) != model.look.glyphs.ellipsis else { return [] }
-        let now = AccessibilityOutput.said(row, place, table, model)
-        let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
+        let now = AccessibilityOutput.spoken(row, place, table, model)
+        let isEarly = !isAnswer && rowSpokenAt.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
         // Rows read within a second of opening the screen aren't new.
         if arrived.map({ model.now.seconds(since: $0) < 1 }) ?? false { rowCount = table.rowCount }
@@ -37,12 +37,12 @@ extension AccessibilityOutput {
             return []
         }
         let isMoved = now.identity != self.row
-        (self.row, rowSaid, rowCount) = (now.identity, model.now, table.rowCount)
+        (self.row, rowSpokenAt, rowCount) = (now.identity, model.now, table.rowCount)
         guard isMoved else { return ["\(Figures.count(more)) new"] }
         return hasGrown && more > 1 ? ["\(Figures.count(more)) new, the last:"] + now.lines : now.lines
     }
 
-    private static func said(_ row: Table.Row, _ place: Int, _ table: Table, _ model: Model) -> Said {
+    private static func spoken(_ row: Table.Row, _ place: Int, _ table: Table, _ model: Model) -> SpokenRow {
         let key = model.parts.key(model)
         // An archive keeps its identity when the order changes.
         let name = name(row, table)
@@ -50,7 +50,7 @@ extension AccessibilityOutput {
         let version = model.screen == .entries ? model.entries?.rows[place].map { " \($0.sequence)" } : nil
         let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
         let count = Figures.position(place, of: table.rowCount)
-        return Said(
+        return SpokenRow(
             identity: "\(subject) \(row.isMarked)\(version ?? "")",
             lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])
     }
@@ -80,46 +80,46 @@ extension AccessibilityOutput {
 
     // MARK: Screens without rows
 
-    private mutating func sayWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
+    private mutating func speakWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
         let advice = AdviseView.words(model)
         if model.screen == .monitor || advice != nil {
             let graph = advice ?? GraphsView.words(model)
-            return say(graph.map { Said(identity: $0.identity, lines: [$0.words]) })
+            return speak(graph.map { SpokenRow(identity: $0.identity, lines: [$0.words]) })
         }
         guard model.screen == .value, let value = model.value, value.load != nil else {
-            return sayPage(AccessibilityOutput.text(frame, in: list))
+            return speakPage(AccessibilityOutput.text(frame, in: list))
         }
         switch value.mode {
-        case .tree: return say(AccessibilityOutput.node(value))
-        case .text: return sayPage(value.textRows(list.rows).map(\.text))
-        case .hex: return sayPage(AccessibilityOutput.exact(frame, in: list.inset(right: 1)))
+        case .tree: return speak(AccessibilityOutput.node(value))
+        case .text: return speakPage(value.textRows(list.rows).map(\.text))
+        case .hex: return speakPage(AccessibilityOutput.exact(frame, in: list.inset(right: 1)))
         }
     }
 
-    private mutating func say(_ said: Said?) -> [String] {
+    private mutating func speak(_ said: SpokenRow?) -> [String] {
         guard let said, said.identity != row else { return [] }
         row = said.identity
         return said.lines
     }
 
-    private static func node(_ value: ValueState) -> Said? {
+    private static func node(_ value: ValueState) -> SpokenRow? {
         guard let tree = value.tree, value.visible.indices.contains(value.cursor) else { return nil }
         let index = value.visible[value.cursor]
         let node = tree.nodes[index]
         let isFolded = value.folded.contains(index)
         let words = [node.name, node.value].filter { !$0.isEmpty }.joined(separator: ": ")
         let text = words + (isFolded ? ", folded" : "")
-        return Said(identity: "\(index) \(text)", lines: [text])
+        return SpokenRow(identity: "\(index) \(text)", lines: [text])
     }
 
     /// All visible lines or, after scrolling, the new ones.
-    private mutating func sayPage(_ lines: [String]) -> [String] {
+    private mutating func speakPage(_ lines: [String]) -> [String] {
         let before = page
         let now = Array(lines.prefix((lines.lastIndex { !$0.isEmpty } ?? -1) + 1))
         guard now != before || row.isEmpty else { return [] }
-        let isAnew = row.isEmpty
+        let isFirst = row.isEmpty
         (page, row) = (now, "page")
-        guard !isAnew else { return now }
+        guard !isFirst else { return now }
         for moved in 1..<max(1, min(before.count, now.count)) {
             let stays = now.count - moved
             if now.prefix(stays).elementsEqual(before.suffix(stays)) { return Array(now.suffix(moved)) }

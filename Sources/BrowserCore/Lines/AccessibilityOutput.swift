@@ -4,7 +4,7 @@ import TerminalKit
 
 /// Describes changes of the screen in lines of text, for screen readers and terminals without cursor control.
 package struct AccessibilityOutput: Sendable {
-    /// The field with the keyboard: its label, its text, and the text behind the cursor.
+    /// The focused text field: its label, its text, and the text after the cursor.
     package struct Typing: Sendable, Hashable {
         package let label: String
         package let text: String
@@ -28,12 +28,12 @@ package struct AccessibilityOutput: Sendable {
     private var overlay: SpokenOverlay?
     private var notice: Notice?
     private var problem: String?
-    private var mistake: String?
+    private var queryProblem: String?
     private var state: [String] = []
     private var job: (ticket: Int, quarter: Int)?
     var row = ""
     /// When the row was spoken, and the number of rows then.
-    var rowSaid: Timestamp?
+    var rowSpokenAt: Timestamp?
     var rowCount = 0
     /// The visible lines of a screen without rows.
     var page: [String] = []
@@ -46,15 +46,15 @@ package struct AccessibilityOutput: Sendable {
     private var note = ""
     private var typed: Timestamp?
     private var asked: Timestamp?
-    /// Whether a query ended since the last call. Without rows the keyboard stays with the query.
+    /// Whether a query ended since the last call. If it has no rows, the query line keeps the focus.
     private(set) var isAnswered = false
     private var nextEvent: Int?
-    private var eventsSaid: Timestamp?
+    private var eventsSpokenAt: Timestamp?
     private(set) var arrived: Timestamp?
 
     package init() {}
 
-    package mutating func startAnew() { self = AccessibilityOutput() }
+    package mutating func reset() { self = AccessibilityOutput() }
 
     /// Returns the changes since the last call. `frame`: the drawn model. `isAnswer`: a key was pressed since then.
     package mutating func lines(_ model: Model, _ frame: Frame, isAnswer: Bool = true) -> [String] {
@@ -62,10 +62,10 @@ package struct AccessibilityOutput: Sendable {
         typing = AccessibilityOutput.typing(model)
         (asks, hasDelayedLine) = (false, false)
         if before != nil, typing == nil { (row, info, infoIsDue) = ("", "", true) }
-        var lines = sayPlace(model, frame)
-        lines += sayState(model) + sayOverlay(model) + sayNews(model) + sayNote(model, before)
-        if model.overlay == nil { lines += sayList(model) + sayRow(model, frame, isAnswer: isAnswer) }
-        lines += sayEvents(model)
+        var lines = speakScreen(model, frame)
+        lines += speakState(model) + speakOverlay(model) + speakMessages(model) + speakNote(model, before)
+        if model.overlay == nil { lines += speakList(model) + speakRow(model, frame, isAnswer: isAnswer) }
+        lines += speakEvents(model)
         return lines.map(TerminalText.sanitized)
     }
 
@@ -74,7 +74,7 @@ package struct AccessibilityOutput: Sendable {
 
     // MARK: The screen
 
-    private mutating func sayPlace(_ model: Model, _ frame: Frame) -> [String] {
+    private mutating func speakScreen(_ model: Model, _ frame: Frame) -> [String] {
         var lines: [String] = []
         let path = model.parts.path(model).filter { $0 != model.screenName }
         let place = model.screenName + (path.isEmpty ? "" : ": " + path.joined(separator: " "))
@@ -88,10 +88,10 @@ package struct AccessibilityOutput: Sendable {
         asked = model.query?.askedAt
         isAnswered = isOther && asked != nil
         if isOther { infoIsDue = true }
-        // The line above the list has its count.
+        // The line above the list contains the count of a query.
         let words = AccessibilityOutput.text(frame, in: model.layout.info).joined(separator: "; ")
-        let isTold = model.parts.table(model).map { $0.rowCount > 0 } ?? true
-        if infoIsDue, isAnswered || isTold && !model.isTyping, !words.isEmpty {
+        let hasRows = model.parts.table(model).map { $0.rowCount > 0 } ?? true
+        if infoIsDue, isAnswered || hasRows && !model.isTyping, !words.isEmpty {
             infoIsDue = false
             if words != info { lines.append(words) }
             info = words
@@ -99,9 +99,9 @@ package struct AccessibilityOutput: Sendable {
         return lines
     }
 
-    private mutating func sayState(_ model: Model) -> [String] {
+    private mutating func speakState(_ model: Model) -> [String] {
         let states = [
-            (model.isReadOnly, "read only", ""),
+            (model.isReadOnly, "read-only", ""),
             (model.pausedSince != nil, "paused", "no longer paused"),
             (
                 TitleView.isArchiveRemoved(model), "archive removed, showing its last state",
@@ -114,14 +114,14 @@ package struct AccessibilityOutput: Sendable {
         return now.filter { !state.contains($0) } + ended
     }
 
-    private mutating func sayNews(_ model: Model) -> [String] {
+    private mutating func speakMessages(_ model: Model) -> [String] {
         var lines: [String] = []
         let wrong = model.parts.problem(model) ?? model.archives.problem
         if wrong != problem { lines.append(wrong ?? "store readable again") }
         problem = wrong
-        let mistake = model.screen == .query ? model.query?.problem : nil
-        if mistake != self.mistake, let mistake { lines.append(mistake) }
-        self.mistake = mistake
+        let queryProblem = model.screen == .query ? model.query?.problem : nil
+        if queryProblem != self.queryProblem, let queryProblem { lines.append(queryProblem) }
+        self.queryProblem = queryProblem
         if model.notice?.text != notice?.text, let text = model.notice?.text { lines.append(text) }
         notice = model.notice
         if let work = model.job, model.now.seconds(since: work.since) >= Job.delay {
@@ -138,7 +138,7 @@ package struct AccessibilityOutput: Sendable {
         return lines
     }
 
-    private mutating func sayOverlay(_ model: Model) -> [String] {
+    private mutating func speakOverlay(_ model: Model) -> [String] {
         let now = model.overlay?.spoken(model)
         defer { overlay = now }
         guard let now else {
@@ -156,7 +156,7 @@ package struct AccessibilityOutput: Sendable {
     // MARK: Events
 
     /// At most one line a second, with the last event.
-    private mutating func sayEvents(_ model: Model) -> [String] {
+    private mutating func speakEvents(_ model: Model) -> [String] {
         let log = model.shownEvents
         let entries = model.screen == .entries ? model.entries : nil
         guard entries?.showsEvents ?? (model.screen == .archives && model.archives.showsEvents) else {
@@ -166,12 +166,12 @@ package struct AccessibilityOutput: Sendable {
             nextEvent = log.end
             return []
         }
-        let isEarly = eventsSaid.map { model.now.seconds(since: $0) < 1 } ?? false
+        let isEarly = eventsSpokenAt.map { model.now.seconds(since: $0) < 1 } ?? false
         guard log.end > first, !isEarly else { return [] }
         let numbers = log.numbers(from: first, matching: EventFilter(archive: entries?.archive.name))
         nextEvent = log.end
         guard let number = numbers.last else { return [] }
-        eventsSaid = model.now
+        eventsSpokenAt = model.now
         let last = log[number]
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
@@ -193,9 +193,9 @@ package struct AccessibilityOutput: Sendable {
         return Typing("query ", query.field)
     }
 
-    /// The note behind the field: a mistake or the number of matches. Spoken when the cursor moved to the mistake, and after a
-    /// second without typing.
-    private mutating func sayNote(_ model: Model, _ before: Typing?) -> [String] {
+    /// The note after the field: an error or the number of matches. Spoken when the cursor moved to the error, and after a second
+    /// without typing.
+    private mutating func speakNote(_ model: Model, _ before: Typing?) -> [String] {
         guard let prompt = model.prompt, let typing else {
             (note, typed) = ("", nil)
             return []
@@ -222,7 +222,7 @@ package struct AccessibilityOutput: Sendable {
 
     // MARK: Marks and matches
 
-    private mutating func sayList(_ model: Model) -> [String] {
+    private mutating func speakList(_ model: Model) -> [String] {
         var lines: [String] = []
         let sorted = model.parts.table(model)?.columns.first { $0.order != nil }
         let now = sorted.map { "\($0.title), \($0.order == .ascending ? "ascending" : "descending")" } ?? ""

@@ -33,16 +33,16 @@ package struct Arrangement: Sendable {
 
     /// Counts of entries that could not be read, and remarks about values.
     package struct Unread: Sendable, Hashable {
-        /// Unreadable for sorting; they are last.
+        /// Entries that were unreadable when sorted; they are last.
         package var sorted = 0
-        /// Entries that could not be read for the group or the condition.
+        /// Entries that were unreadable for the group or the condition.
         package var chosen = 0
-        /// Unreadable for the filter.
+        /// Entries that were unreadable for the filter.
         package var filtered = 0
         /// Entries for which the filter's regular expression takes too long.
         package var untested = 0
         package var warnings: [String] = []
-        /// About the kinds of the sorted values.
+        /// Remarks about the kinds of the sorted values.
         package var remarks: [String] = []
         /// Entries for which the condition could not be evaluated.
         package var undecided = 0
@@ -61,7 +61,7 @@ package struct ArrangementRequest: Sendable {
     package var columns: [QueryProperty]? = []
     /// An arrangement whose listing and results are reused.
     package var base: Arrangement?
-    /// Keys that the base loses.
+    /// Keys to remove from the base.
     var removed: [String] = []
     package var anchor: String?
     /// The anchor's previous row, used if its key was removed.
@@ -76,13 +76,13 @@ package struct ArrangementRequest: Sendable {
     var marks = Marks()
     /// Whether conditions, groups and the order may read values although the server counts that as accesses.
     var allowsAccesses = false
-    /// Whether the condition is on metadata of all entries.
+    /// Whether the condition needs the metadata of all entries.
     var isOfMetadata = false
 
-    /// Whether a server's scan has found the entries so far, of which those with known metadata are listed.
+    /// Whether a server is still being scanned. Then only the entries found so far with known metadata are listed.
     var isGrowing = false
 
-    /// Whether a server is asked for the metadata of each entry.
+    /// Whether the metadata of each entry is requested from a server.
     var needsFigures: Bool { order.needsFigures || isOfMetadata }
 
     /// Whether the first entries of a listing are the first rows.
@@ -177,8 +177,8 @@ extension Arrangement {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
     }
 
-    /// The keys that don't match; nil if it was stopped. With a group or a condition, reads the key of each row; of keys stored
-    /// since the listing, finds only the `shown` ones.
+    /// The keys among `keys` that don't match the filter, group or condition; nil if it was stopped. A group or condition
+    /// requires reading the key of each row; then keys stored since the listing match only if they are among `shown`.
     func missing(
         of keys: Set<ExactText>, shown: some Sequence<EntryMetadata>, _ progress: (Double) -> Bool
     ) -> Set<ExactText>? {

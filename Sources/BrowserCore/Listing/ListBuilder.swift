@@ -9,7 +9,7 @@ package struct ListBuilder {
     private let clock: @Sendable () -> Timestamp
     private let progress: (Double) -> Bool
 
-    /// - Parameter progress: called with the completed share; false: stop.
+    /// - Parameter progress: receives the completed share; returns false to stop.
     package init(
         source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         progress: @escaping (Double) -> Bool = { _ in true }
@@ -46,7 +46,7 @@ package struct ListBuilder {
         let asked =
             (request.condition.map { PipelineStage.find($0.predicate).properties } ?? [])
             + [request.order.property].compactMap { $0 }
-        if let objection = try listing.objection(to: asked) { throw SourceError(objection) }
+        if let reason = try listing.unsupportedReason(for: asked) { throw SourceError(reason) }
         let limit = request.base == nil && !isFirst ? try diskLimit(request) : nil
         let (remembered, columns) = columns(of: request)
         do {
@@ -90,19 +90,19 @@ package struct ListBuilder {
     }
 
     private func listing(for request: ArrangementRequest) throws(SourceError) -> (any EntryListing)? {
-        func goesOn(_ found: Int) -> Bool {
+        func shouldContinue(_ found: Int) -> Bool {
             progress(min(0.9, Double(found) / Double(max(1, request.expected))))
         }
         let whole: (any EntryListing)? =
             if let base = request.base { base.listing } else {
                 try source.listing(
                     in: request.archive, holding: "",
-                    loadsMetadata: request.needsFigures && request.filter.isEmpty, while: goesOn)
+                    loadsMetadata: request.needsFigures && request.filter.isEmpty, while: shouldContinue)
             }
         guard let whole, whole.isCut, FilterPattern(request.filter)?.isPlain == true else { return whole }
         // The server searches entries that aren't listed.
         return try source.listing(
-            in: request.archive, holding: request.filter, loadsMetadata: false, while: goesOn)
+            in: request.archive, holding: request.filter, loadsMetadata: false, while: shouldContinue)
     }
 
     /// Number of entries from which the first ones are shown while the rest is listed.
@@ -138,7 +138,7 @@ package struct ListBuilder {
         var work = Work(
             parts: (base?.order == request.order ? 0 : 1)
                 + (request.group == nil && request.condition == nil ? 0 : 1) + (pattern == nil ? 0 : 1),
-            tell: checkpoint)
+            report: checkpoint)
         var unread = base?.unread ?? Arrangement.Unread()
         var sorted: Positions
         let lacksFigures = request.needsFigures && !listing.knowsFigures
@@ -148,7 +148,7 @@ package struct ListBuilder {
             let part = work
             if lacksFigures, !isPart { try loadMetadata(of: listing, pattern, part) }
             var sorter = EntrySorter(listing: read(listing, request), now: clock()) { share throws(Stopped) in
-                try part.tell(share)
+                try part.report(share)
             }
             sorted = try sorter.positions(request.order)
             if !listing.isByRecency, !isPart || lacksFigures {
@@ -168,7 +168,7 @@ package struct ListBuilder {
             let candidates = wider ?? members
             let matches = try listing.entries(matching: pattern, among: candidates) {
                 share throws(Stopped) in
-                try work.tell(share)
+                try work.report(share)
             }
             rows = .some(matches.found)
             // The rows of the wider filter lack its unreadable and untested entries.
@@ -197,7 +197,7 @@ package struct ListBuilder {
     private func loadMetadata(of listing: any EntryListing, _ pattern: FilterPattern?, _ part: Work) throws {
         let all = Positions.all(listing.count)
         let wanted = try pattern.map { pattern in
-            try listing.entries(matching: pattern, among: all, checkpoint: part.tell).found
+            try listing.entries(matching: pattern, among: all, checkpoint: part.report).found
         }
         let isKnown = try listing.loadMetadata(of: wanted.map(Positions.some) ?? all) { progress(0.9 * $0) }
         if !isKnown { throw Stopped() }
@@ -208,14 +208,16 @@ package struct ListBuilder {
         private let checkpoint: (Double) throws(Stopped) -> Void
         private var done = 0
 
-        init(parts: Int, tell: @escaping (Double) throws(Stopped) -> Void) {
-            (self.parts, checkpoint) = (max(1, parts), tell)
+        init(parts: Int, report: @escaping (Double) throws(Stopped) -> Void) {
+            (self.parts, checkpoint) = (max(1, parts), report)
         }
 
         mutating func endPart() { done += 1 }
 
         /// - Parameter share: completed share of the current part, 0 to 1.
-        func tell(_ share: Double) throws(Stopped) { try checkpoint((Double(done) + share) / Double(parts)) }
+        func report(_ share: Double) throws(Stopped) {
+            try checkpoint((Double(done) + share) / Double(parts))
+        }
     }
 
     private func members(
@@ -233,8 +235,8 @@ package struct ListBuilder {
             of: request.group, meeting: request.condition, in: read(listing, request), now: clock())
         var members: [Int32] = []
         for row in 0..<sorted.count {
-            if row % 64 == 0 { try work.tell(Double(row) / Double(sorted.count)) }
-            listing.prefetch(behind: row, of: sorted)
+            if row % 64 == 0 { try work.report(Double(row) / Double(sorted.count)) }
+            listing.prefetch(after: row, of: sorted)
             let index = sorted.index(atRow: row)
             if membership.holds(at: index) { members.append(Int32(index)) }
         }
@@ -289,19 +291,19 @@ package struct ListBuilder {
     /// The row of a key. The index of a listing misses entries accessed after it was made, which are among the most recent.
     private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
         guard let key else { return nil }
-        func isIt(_ index: Int) -> Bool {
+        func isMatch(_ index: Int) -> Bool {
             ((try? arrangement.listing.key(at: index)) ?? nil).map(ExactText.init) == ExactText(key)
         }
         let rows = arrangement.rows
         let listing = arrangement.listing
         if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
         let recent = listing.count <= ListBuilder.searched ? listing.count : ListBuilder.searchedRecent
-        if let index = (0..<recent).first(where: isIt) { return rows.row(ofIndex: index) }
+        if let index = (0..<recent).first(where: isMatch) { return rows.row(ofIndex: index) }
         guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
         let nearby =
             max(0, middle - ListBuilder.searchedNearby)..<min(rows.count, middle + ListBuilder.searchedNearby)
-        return nearby.first { isIt(rows.index(atRow: $0)) }
+        return nearby.first { isMatch(rows.index(atRow: $0)) }
     }
 
     /// The visible rows if the anchor keeps its place on the screen.

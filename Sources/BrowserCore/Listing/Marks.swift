@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// The marked entries, as they were when they were marked.
+/// The marked entries, in their state at the time of marking.
 package struct Marks: Sendable, Equatable {
     private struct Mark: Equatable {
         var target: Target
@@ -52,18 +52,18 @@ package struct Marks: Sendable, Equatable {
     var keys: Set<ExactText> { Set(marks.keys) }
 
     /// More marked keys aren't looked up: that would delay lists and plans.
-    private static let mostLookedUp = 10_000
+    private static let maximumLookedUp = 10_000
 
     /// Whether ``absent(from:filter:in:_:while:)`` looks the keys up.
-    var areLookedUp: Bool { count <= Marks.mostLookedUp }
+    var areLookedUp: Bool { count <= Marks.maximumLookedUp }
 
     /// The keys that no longer exist. Nil if stopped.
     /// - Parameters:
-    ///   - listing: the list of the rows. The keys of a server are looked up there; nil: at the server.
+    ///   - listing: the list in which the keys of a server are looked up; nil: looks them up on the server.
     ///   - filter: the filter of the list.
     func absent(
         from listing: (any EntryListing)? = nil, filter: String = "", in archive: ArchiveAddress,
-        _ source: any StoreSource, while goesOn: () -> Bool
+        _ source: any StoreSource, while shouldContinue: () -> Bool
     ) throws(SourceError) -> Set<ExactText>? {
         guard areLookedUp else { return [] }
         if let listing, !listing.isByRecency {
@@ -73,7 +73,7 @@ package struct Marks: Sendable, Equatable {
         var absent = keys
         var rest = list.map(\.key)[...]
         while !rest.isEmpty {
-            guard goesOn() else { return nil }
+            guard shouldContinue() else { return nil }
             let block = Array(rest.prefix(64))
             rest = rest.dropFirst(block.count)
             for target in try source.targets(block, in: archive) { absent.remove(ExactText(target.key)) }

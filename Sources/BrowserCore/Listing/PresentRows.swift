@@ -4,11 +4,11 @@ import StoreInspection
 
 /// Reads rows of a listing; rows of entries that were removed since are replaced by the next ones.
 struct PresentRows: Sendable {
-    /// Maximum numbers of rows on either side read to replace removed ones, of a store and of a server.
-    private static let (most, mostOfServer) = (20_000, 512)
+    /// Maximum number of rows read on either side to replace removed ones, in a store and on a server.
+    private static let (maximum, serverMaximum) = (20_000, 512)
 
     private(set) var arrangement: Arrangement
-    /// Whether too many of a server's listed keys were removed to replace them; the list should be made again.
+    /// Whether too many of a server's listed keys were removed to replace them, so that the list should be rebuilt.
     private(set) var isOutdated = false
     private(set) var rows = ListedRows()
     private var removed: [Int] = []
@@ -17,15 +17,15 @@ struct PresentRows: Sendable {
     ///   - properties: properties in columns.
     ///   - now: the time that ages are relative to.
     ///   - seen: rows that were on screen; if removed, they stay and are reported as vanished.
-    ///   - goesOn: whether to continue with the replacement of removed rows.
+    ///   - shouldContinue: whether to continue with the replacement of removed rows.
     init(
         of arrangement: Arrangement, in range: Range<Int>, showing properties: [QueryProperty] = [],
-        now: Timestamp, seen: [Int: EntryMetadata] = [:], while goesOn: () -> Bool = { true }
+        now: Timestamp, seen: [Int: EntryMetadata] = [:], while shouldContinue: () -> Bool = { true }
     ) {
         self.arrangement = arrangement
         let range = range.clamped(to: 0..<arrangement.count)
         find(range, seen)
-        if !removed.isEmpty { replaceRemoved(range, while: goesOn) }
+        if !removed.isEmpty { replaceRemoved(range, while: shouldContinue) }
         show(properties, now: now)
     }
 
@@ -43,7 +43,8 @@ struct PresentRows: Sendable {
         do throws(SourceError) {
             try arrangement.listing.prepare(range.map { arrangement.rows.index(atRow: $0) })
         } catch {
-            // After a refusal each row is read alone and reports its problem; without an answer each would wait.
+            // If the source refuses the batch, each row is read separately and reports its problem. If the source doesn't answer,
+            // each read would wait.
             if error.refusal == nil {
                 for row in range { rows.problems[row] = error.description }
                 return
@@ -75,11 +76,13 @@ struct PresentRows: Sendable {
         rows.unknown[row] = unknown.isEmpty ? nil : unknown
     }
 
-    private mutating func replaceRemoved(_ range: Range<Int>, while goesOn: () -> Bool) {
+    private mutating func replaceRemoved(_ range: Range<Int>, while shouldContinue: () -> Bool) {
         let listing = arrangement.listing
         var missing = removed.count
-        let last = range.upperBound + find(&missing, in: range.upperBound..<arrangement.count, while: goesOn)
-        let first = range.lowerBound - find(&missing, in: (0..<range.lowerBound).reversed(), while: goesOn)
+        let last =
+            range.upperBound + find(&missing, in: range.upperBound..<arrangement.count, while: shouldContinue)
+        let first =
+            range.lowerBound - find(&missing, in: (0..<range.lowerBound).reversed(), while: shouldContinue)
         if !listing.isByRecency {
             isOutdated = missing > 0 && (last < arrangement.count || first > 0)
             // The batches replaced the metadata of the first rows.
@@ -104,18 +107,18 @@ struct PresentRows: Sendable {
     /// Reads rows until `missing` of them are present. Requests those of a server in batches.
     /// - Returns: the number of rows read.
     private mutating func find(
-        _ missing: inout Int, in candidates: some Collection<Int>, while goesOn: () -> Bool
+        _ missing: inout Int, in candidates: some Collection<Int>, while shouldContinue: () -> Bool
     ) -> Int {
         let listing = arrangement.listing
-        var rest = candidates.prefix(listing.isByRecency ? PresentRows.most : PresentRows.mostOfServer)
+        var rest = candidates.prefix(listing.isByRecency ? PresentRows.maximum : PresentRows.serverMaximum)
         var count = 0
-        while missing > 0, !rest.isEmpty, goesOn() {
+        while missing > 0, !rest.isEmpty, shouldContinue() {
             let batch = rest.prefix(max(16, min(64, 2 * missing)))
             rest = rest.dropFirst(batch.count)
             do throws(SourceError) {
                 try listing.prepare(batch.map { arrangement.rows.index(atRow: $0) })
             } catch {
-                // Without an answer each row would wait.
+                // If the source doesn't answer, each read would wait.
                 if error.refusal == nil { break }
             }
             for row in batch where missing > 0 {

@@ -143,7 +143,7 @@ struct ActionList: SearchedOverlay {
     private func words(of row: ActionList.Row, _ model: Model) -> String {
         switch row {
         case .topic(let title): title
-        case .action(let action): "\(keys(action)): \(model.objection(to: action.id) ?? action.help)"
+        case .action(let action): "\(keys(action)): \(model.disabledReason(of: action.id) ?? action.help)"
         case .sign(let line): "\(line.sign): \(line.words)"
         }
     }
@@ -164,7 +164,7 @@ struct ActionList: SearchedOverlay {
         let look = model.look
         guard isHelp else { return List.Item(action.title, trailing: action.keyList) }
         let title = action.id == .store1 ? "Store" : action.title
-        // The keys that fit; the description of the selected line has all.
+        // Lists the keys that fit; the description of the selected action has all.
         var keys = action.id == .store1 ? keys(action) : ""
         for key in action.keys where action.id != .store1 {
             let longer = keys.isEmpty ? key.description : "\(keys), \(key.description)"
@@ -172,11 +172,11 @@ struct ActionList: SearchedOverlay {
         }
         var spans = [Span(TextWidth.pad(keys, to: 13) + " ", look[.key])]
         // One column is for the scroll bar.
-        let room = columns - 14 - 18 - 1
-        if room >= 16 {
+        let available = columns - 14 - 18 - 1
+        if available >= 16 {
             spans.append(Span(TextWidth.pad(title, to: 17) + " "))
-            let help = model.objection(to: action.id) ?? action.help
-            spans.append(Span(look.cut(help, to: room), look[.dim]))
+            let help = model.disabledReason(of: action.id) ?? action.help
+            spans.append(Span(look.cut(help, to: available), look[.dim]))
         } else {
             spans.append(Span(title))
         }

@@ -34,11 +34,11 @@ extension Browser {
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard let chosen = model.parts.targets(model) else { return [] }
-        if let reason = chosen.isUnderWay { return model.reply(reason, role: .warning) }
+        if let reason = chosen.incompleteReason { return model.reply(reason, role: .warning) }
         return collect(&model, chosen, body)
     }
 
-    /// Calls `body` with the chosen entries, after those that are unknown or were removed are looked up.
+    /// Collects entries that are unknown and drops those that were removed, then calls `body` with the chosen entries.
     private static func collect(
         _ model: inout Model, _ chosen: ChosenEntries,
         _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
@@ -56,7 +56,7 @@ extension Browser {
             guard model.ends(ticket), case let chosen?? = model.take(result) else { return }
             model.unmark(chosen.removed, of: archive)
             if !chosen.removed.isEmpty { model.entries?.removedMarks = 0 }
-            // A key since then may have led to another screen.
+            // Another screen may have been opened since the request.
             guard model.archiveInView == archive, model.screen == screen, model.overlay == nil,
                 model.prompt == nil
             else { return }
@@ -67,7 +67,7 @@ extension Browser {
     static func collectIdle(_ model: inout Model, _ idle: Duration, in archive: ArchiveAddress) -> [Effect] {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
         var chosen = ChosenEntries(
-            archive: archive, targets: [], absence: " None is idle over \(DurationText.text(idle)).")
+            archive: archive, targets: [], absence: " None has been idle over \(DurationText.text(idle)).")
         chosen.isSlow = true
         chosen.complete = { (chosen, context) throws(SourceError) in
             let listing = try context.source.listing(in: archive)
@@ -107,7 +107,7 @@ extension Browser {
             effect = ArchivesScreen.carryOut(change, sample, plan.archive, ticket)
         case .replaceFile: return []
         }
-        // The ring holds 2,048 events, and other processes add some, too.
+        // The ring holds 2,048 events, and other processes also add some.
         if job.total ?? 0 >= 500, !model.isOfServer { job.eventful = plan.archive }
         model.begin(job)
         guard job.eventful != nil else { return [effect] }
@@ -127,7 +127,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = MessageBox(change.refusal.beginningLarge, [error.description])
+                model.overlay = MessageBox(change.refusal.firstUppercased, [error.description])
                 return []
             case .success(let carried): return report(&model, change, plan, carried)
             }
@@ -148,8 +148,8 @@ extension Browser {
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }
         let rest = [outcome.finality, carried.stopped].compactMap { $0 }
-        let leftAlone = outcome.skips.filter { $0.reason != .absent }.map(\.key)
-        if leftAlone.isEmpty, rest.isEmpty {
+        let skipped = outcome.skips.filter { $0.reason != .absent }.map(\.key)
+        if skipped.isEmpty, rest.isEmpty {
             let absent = outcome.skips.count
             if absent > 0 { summary += "; \(Figures.count(absent, "was", "were")) already absent" }
             if outcome.unchanged > 0 { summary += "; \(Figures.count(outcome.unchanged)) had no expiry time" }
@@ -157,13 +157,13 @@ extension Browser {
         } else {
             model.overlay = reportOverlay(
                 outcome.entries == 0 ? nil : summary.asSentence, outcome.remarks(listing: 100) + rest, change,
-                leftAlone, plan.archive,
+                skipped, plan.archive,
                 offersUndo: outcome.action != nil && plan.archive == model.archiveInView)
         }
         let isRemoved = if case .setLifetime = change { false } else { outcome.entries > 0 }
-        let effects = isRemoved ? model.parts.targetsWent(&model) : []
+        let effects = isRemoved ? model.parts.targetsRemoved(&model) : []
         if isRemoved, outcome.entries + outcome.skips.count == plan.targets.count {
-            let kept = Set(leftAlone.map(ExactText.init))
+            let kept = Set(skipped.map(ExactText.init))
             let keys = plan.targets.map(\.key).filter { !kept.contains(ExactText($0)) }
             if let shown = EntriesScreen.keepListing(
                 without: keys, changedBy: -keys.count, by: outcome.action, of: plan.archive, &model)
@@ -179,19 +179,19 @@ extension Browser {
     /// The report of a plan, with a button that plans the skipped entries again.
     /// - Parameter summary: nil if nothing was changed.
     private static func reportOverlay(
-        _ summary: String?, _ remarks: [String], _ change: PlannedAction, _ leftAlone: [String],
+        _ summary: String?, _ remarks: [String], _ change: PlannedAction, _ skipped: [String],
         _ archive: ArchiveAddress, offersUndo: Bool
     ) -> any Overlay {
-        let done = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
+        let done = change == .delete ? "Deleted" : change.changesExpiryTimes ? "Expiry changed" : "Expired"
         // A server's action without a known change may have changed keys.
-        let title = summary != nil ? done : offersUndo ? "Stopped" : change.refusal.beginningLarge
+        let title = summary != nil ? done : offersUndo ? "Stopped" : change.refusal.firstUppercased
         let lines = [summary].compactMap { $0 } + remarks
-        guard !leftAlone.isEmpty else { return MessageBox(title, lines, offersUndo: offersUndo) }
+        guard !skipped.isEmpty else { return MessageBox(title, lines, offersUndo: offersUndo) }
         var choice = Choice(
             title: title, lines: lines, leave: "Close",
-            button: "\(change.button) \(Figures.count(leftAlone.count)) "
+            button: "\(change.button) \(Figures.count(skipped.count)) "
                 + (summary == nil ? "anyway" : "too")
-        ) { model in [planAgain(change, leftAlone, in: archive)] }
+        ) { model in [planAgain(change, skipped, in: archive)] }
         choice.offersUndo = offersUndo
         return choice
     }

@@ -30,7 +30,7 @@ extension Browser {
         }
     }
 
-    private static let mostRead = 1 << 20
+    private static let maximumRead = 1 << 20
 
     /// The part of each entry, separated by line breaks; nil if it is too large. Of several entries, leaves out removed ones;
     /// throws if none remains.
@@ -39,7 +39,7 @@ extension Browser {
     ) throws(SourceError) -> [UInt8]? {
         guard entries.count > 1 else { return try read(part, of: entries[0], from: source) }
         var (all, count): ([UInt8], Int) = ([], 0)
-        for entry in entries where all.count <= Clipboard.mostBytes {
+        for entry in entries where all.count <= Clipboard.maximumBytes {
             if part != .key, try source.entry(entry.key, in: entry.archive) == nil { continue }
             guard let bytes = try read(part, of: entry, from: source) else { return nil }
             all += (count > 0 ? [UInt8(ascii: "\n")] : []) + bytes
@@ -56,7 +56,7 @@ extension Browser {
         guard let entry = try source.entry(address.key, in: address.archive) else {
             throw SourceError("the entry no longer exists")
         }
-        guard entry.valueBytes <= mostRead else { return nil }
+        guard entry.valueBytes <= maximumRead else { return nil }
         guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive)
         else { throw SourceError("the value was removed, or is only in the memory of a process") }
         let value = RecognizedValue(bytes, encoding: entry.encoding)
@@ -76,28 +76,28 @@ extension Browser {
     }
 
     private static func copy(_ model: inout Model, _ bytes: [UInt8]?, of item: CopyItem) -> [Effect] {
-        guard let bytes, bytes.count <= Clipboard.mostBytes else {
+        guard let bytes, bytes.count <= Clipboard.maximumBytes else {
             let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""
-            let most = Figures.bytes(UInt64(Clipboard.mostBytes))
+            let most = Figures.bytes(UInt64(Clipboard.maximumBytes))
             model.overlay = MessageBox(
                 "Nothing was copied",
                 [
                     "Too large for a clipboard\(size). Terminals accept at most \(most).",
-                    wayOut(model),
+                    alternatives(model),
                 ])
             return []
         }
-        if case .none(let type) = model.surroundings.clipboard {
+        if case .none(let type) = model.environment.clipboard {
             show(&model, bytes, item, type)
             return []
         }
-        guard let sequence = model.surroundings.clipboard.sequence(for: bytes) else { return [] }
+        guard let sequence = model.environment.clipboard.sequence(for: bytes) else { return [] }
         let said = "Copied \(item.name), \(Figures.bytes(UInt64(bytes.count))), to the terminal's clipboard."
         if model.hasExplainedClipboard {
             model.say(said, role: .good)
         } else {
             model.hasExplainedClipboard = true
-            model.overlay = MessageBox("Copied", [said, "", explanation(model.surroundings.clipboard)])
+            model.overlay = MessageBox("Copied", [said, "", explanation(model.environment.clipboard)])
         }
         return [.send(sequence)]
     }
@@ -120,7 +120,7 @@ extension Browser {
         }
     }
 
-    private static func wayOut(_ model: Model) -> String {
+    private static func alternatives(_ model: Model) -> String {
         let keys = [ActionID.write, .export].filter {
             model.keyMap.action($0)?.contexts.contains(model.screen) == true
         }
@@ -136,7 +136,7 @@ extension Browser {
         let name =
             type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
         model.overlay = MessageBox(
-            item.name.beginningLarge,
-            ["\(name) has no clipboard. \(wayOut(model)) This is \(item.name):", ""] + lines)
+            item.name.firstUppercased,
+            ["\(name) has no clipboard. \(alternatives(model)) This is \(item.name):", ""] + lines)
     }
 }

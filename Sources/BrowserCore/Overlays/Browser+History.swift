@@ -3,7 +3,7 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    /// Shows the events of a key or, if they don't show why it has no entry, its changes from the log too.
+    /// Shows the events of a key. If they don't show why it has no entry, also searches the log for its changes.
     static func showHistory(of key: String, in archive: ArchiveAddress) -> [Effect] {
         .ask("load history of \(archive.name)/\(key)") { (context) throws(SourceError) in
             let history = try context.source.history(of: key, in: archive)

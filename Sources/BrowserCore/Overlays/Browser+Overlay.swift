@@ -18,8 +18,8 @@ extension Browser {
         return effects
     }
 
-    /// Whether a key is refused as an answer. Pasted text may arrive slowly, so a character without a meaning is refused, and for a
-    /// moment after it only keys that cancel count.
+    /// Whether a key is refused as an answer. Pasted text may arrive slowly: a character without a function is refused, and
+    /// shortly after it only keys that cancel are accepted.
     private static func isNoAnswer(_ model: inout Model, _ key: Key, to overlay: any Overlay) -> Bool {
         guard let known = overlay.knownCharacters else { return false }
         let isKnown =
@@ -30,12 +30,12 @@ extension Browser {
             default: true
             }
         if !isKnown {
-            model.doubtedAt = model.now
+            model.answerRefusedAt = model.now
             model.say("\(key) is not an answer. Press y or n.", seconds: 3)
             return true
         }
         let leaves = key == Key(.escape) || key == .character("n") || key == .character("q")
-        guard model.isInDoubt, !leaves else { return false }
+        guard model.isAnswerBlocked, !leaves else { return false }
         model.say("\(key) ignored: too soon. Press it again.", seconds: 5)
         return true
     }
@@ -55,7 +55,7 @@ extension Browser {
         return moved.map { max(0, min($0, last)) }
     }
 
-    static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
+    static func reportUnusedKey(_ model: inout Model, _ key: Key) -> [Effect] {
         model.reply("\(key) does nothing here; esc closes.", seconds: 3)
     }
 }

@@ -76,10 +76,10 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            let isNothing = outcome.entries + outcome.damaged == 0
-            // The title of a stopped undo claims no more than is known.
+            let restoredNothing = outcome.entries + outcome.damaged == 0
+            // The outcome of a stopped undo may be unknown.
             let title =
-                !isNothing ? "Undone" : carried.stopped == nil ? "Nothing was undone" : "Undo stopped"
+                !restoredNothing ? "Undone" : carried.stopped == nil ? "Nothing was undone" : "Undo stopped"
             model.overlay = MessageBox(title, [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries + outcome.damaged > 0

@@ -108,7 +108,7 @@ struct ColumnChoice: ListOverlay {
             } else if choice.field.handle(key) {
                 choice.selected = choice.found ?? choice.selected
             } else {
-                return Browser.sayUseless(&model, key)
+                return Browser.reportUnusedKey(&model, key)
             }
         }
         model.parts.show(choice, &model)
@@ -118,8 +118,8 @@ struct ColumnChoice: ListOverlay {
     private mutating func toggle(_ model: inout Model) {
         guard items.indices.contains(selected) else { return }
         let item = items[selected]
-        if item.property != nil, !item.isShown, properties.count >= ChosenColumns.mostProperties {
-            return model.say("At most \(ChosenColumns.mostProperties) properties.", role: .warning)
+        if item.property != nil, !item.isShown, properties.count >= ChosenColumns.maximumProperties {
+            return model.say("At most \(ChosenColumns.maximumProperties) properties.", role: .warning)
         }
         items[selected].isShown.toggle()
     }

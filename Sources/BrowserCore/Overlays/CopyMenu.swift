@@ -26,7 +26,7 @@ struct CopyMenu: ListOverlay {
                 return Browser.copy(&model, item)
             }
             guard let row = Browser.row(after: key, selected, last: items.count - 1) else {
-                return Browser.sayUseless(&model, key)
+                return Browser.reportUnusedKey(&model, key)
             }
             menu.selected = row
         }
@@ -44,10 +44,10 @@ struct CopyMenu: ListOverlay {
         let places = OverlayPlaces.listBox(columns: 76, rows: items.count, model)
         let widest = items.map { TextWidth.width(of: $0.name) }.max() ?? 0
         let rows = items.map { item in
-            let room = places.list.columns - widest - 6
+            let available = places.list.columns - widest - 6
             var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
-            if room >= 10 {
-                let preview = look.cut(item.preview, to: room, .middle)
+            if available >= 10 {
+                let preview = look.cut(item.preview, to: available, .middle)
                 spans.append(Span("  " + preview, look[.dim]))
             }
             return List.Item(spans)
@@ -89,7 +89,7 @@ struct CopyItem: Sendable {
             CopyItem("k", "the key", entry.key),
             CopyItem("v", "the value", .read([entry], .value)),
             CopyItem("j", "the row as JSON", .read([entry], .row)),
-            ShellWord.isPassedOn(entry.key)
+            ShellWord.isPassable(entry.key)
                 ? CopyItem(
                     "c", "the shell command",
                     ShellWord.vellum("get", [archive.name, entry.key], store: archive.store))

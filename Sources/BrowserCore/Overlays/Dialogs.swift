@@ -32,7 +32,9 @@ struct MessageBox: DialogOverlay, Hashable {
             model.overlay = nil
             return []
         default:
-            guard let line = line(after: key, first, model) else { return Browser.sayUseless(&model, key) }
+            guard let line = line(after: key, first, model) else {
+                return Browser.reportUnusedKey(&model, key)
+            }
             var box = self
             box.first = line
             model.overlay = box

@@ -14,15 +14,15 @@ struct EditPlan: ButtonOverlay {
         let text: String
     }
 
-    private static let mostLines = 5_000
-    private static let mostSpokenLines = 200
+    private static let maximumLines = 5_000
+    private static let maximumSpokenLines = 200
 
-    /// The rows of the difference. An equal line has one row. A changed line that is too wide is cut around its change.
+    /// The rows of the diff. An equal line has one row. A changed line that is too wide is cut around its change.
     func rows(columns: Int) -> [Row] {
-        let room = max(1, columns - 2)
+        let available = max(1, columns - 2)
         var rows: [Row] = []
         let pairs = diff.counterparts
-        for (place, line) in diff.lines.prefix(EditPlan.mostLines).enumerated() {
+        for (place, line) in diff.lines.prefix(EditPlan.maximumLines).enumerated() {
             let sign: String
             var text = line.text
             switch line.kind {
@@ -33,19 +33,19 @@ struct EditPlan: ButtonOverlay {
             case .kept:
                 sign = "  "
                 // Reads only the visible part of long lines.
-                text = TextWrap.pieces(text, columns: room, most: 2).joined()
-                text = TextWidth.truncate(text, to: room, ellipsis: EditPlan.ellipsis)
+                text = TextWrap.pieces(text, columns: available, most: 2).joined()
+                text = TextWidth.truncate(text, to: available, ellipsis: EditPlan.ellipsis)
             case .removed, .added:
                 sign = line.kind == .removed ? "- " : "+ "
-                if let other = pairs[place], TextWidth.width(of: text) > room {
+                if let other = pairs[place], TextWidth.width(of: text) > available {
                     text = EditPlan.cut(text, unlike: diff.lines[other].text)
                 }
             }
-            for (place, part) in TextWrap.pieces(text, columns: room).enumerated() {
+            for (place, part) in TextWrap.pieces(text, columns: available).enumerated() {
                 rows.append(Row(kind: line.kind, text: (place == 0 ? sign : "  ") + part))
             }
         }
-        let rest = diff.lines.count - EditPlan.mostLines
+        let rest = diff.lines.count - EditPlan.maximumLines
         if rest > 0 {
             rows.append(
                 Row(kind: .gap(rest), text: "  (\(Figures.count(rest, "line", "lines")) more, not shown)"))
@@ -95,10 +95,10 @@ struct EditPlan: ButtonOverlay {
 
     func spoken(_ model: Model) -> SpokenOverlay {
         let lines = rows(columns: 1_000).map(\.text)
-        let more = lines.count - EditPlan.mostSpokenLines
+        let more = lines.count - EditPlan.maximumSpokenLines
         return SpokenOverlay(
             dialog(model),
-            body: lines.prefix(EditPlan.mostSpokenLines)
+            body: lines.prefix(EditPlan.maximumSpokenLines)
                 + (more > 0 ? ["and \(Figures.count(more)) more lines"] : []))
     }
 
@@ -118,11 +118,11 @@ struct EditPlan: ButtonOverlay {
         }
         let isSmall = screen.rows < 9
         // Border, buttons and the empty line above them take four rows; one more stays free around the dialog.
-        let room = screen.rows - (isSmall ? 2 : 5 + body.count)
+        let available = screen.rows - (isSmall ? 2 : 5 + body.count)
         return Dialog(
             title: (isNew ? "New entry " : "Change ") + edit.name + "?", body: isSmall ? [] : body,
             buttons: ["Cancel", "Store"], selectedButton: button,
-            contentRows: max(1, min(rows(columns: columns - 4).count, room)), maximumColumns: columns)
+            contentRows: max(1, min(rows(columns: columns - 4).count, available)), maximumColumns: columns)
     }
 
     /// `2 lines removed, 1 added; 214 B as CBOR`

@@ -44,9 +44,9 @@ struct ExpireForm: DialogOverlay {
             (form.choice, form.problem) = (choices[next % choices.count], nil)
         case .tab, .backTab: form.button = 1 - button
         default:
-            let isTaken =
+            let isHandled =
                 choice == .after && form.after.handle(key) || choice == .idle && form.idle.handle(key)
-            if isTaken { form.problem = nil }
+            if isHandled { form.problem = nil }
         }
         model.overlay = form
         return []

@@ -65,7 +65,7 @@ enum Legend {
                 Line("1/4 of the keys", "Share of the keys that are sampled. SIEVE has then too few misses."),
                 Line(String(glyphs.ascending), "The present limit, on the axis."),
                 Line("measured", "Hit ratio of these reads in the archive."),
-                Line("hits/s", "Hits gained or lost, compared with the present limit and policy."),
+                Line("hits/s", "Hits gained or lost, compared with the current limit and policy."),
                 Line("!", "A group that has much of the bytes, but few of the reads."),
             ]
         case .stores:

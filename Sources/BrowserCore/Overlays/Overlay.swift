@@ -31,7 +31,7 @@ extension Overlay {
     var notice: String { "Waiting for your answer" }
 
     func paste(_ model: inout Model, _ text: String) {
-        if knownCharacters == nil { Browser.sayPasteIsNoKeys(&model) } else { Browser.sayNoAnswer(&model) }
+        if knownCharacters == nil { Browser.refusePaste(&model) } else { Browser.refuseAnswer(&model) }
     }
 }
 

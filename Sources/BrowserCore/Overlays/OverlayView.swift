@@ -13,12 +13,12 @@ enum OverlayPlaces {
     }
 
     /// On lower screens dialogs cover the status line.
-    static let leastRows = 12
+    static let minimumRows = 12
 
     /// The area of dialogs: above the status line and the hints, unless the screen is too low.
     static func dialogs(_ model: Model) -> Rect {
         let screen = Rect(model.size)
-        return screen.split(bottom: screen.rows >= leastRows ? 2 : screen.rows >= 9 ? 1 : 0).rest
+        return screen.split(bottom: screen.rows >= minimumRows ? 2 : screen.rows >= 9 ? 1 : 0).rest
     }
 
     static func messageColumns(_ model: Model) -> Int { max(16, min(96, model.size.columns - 8)) }
@@ -28,7 +28,7 @@ enum OverlayView {
     static func draw(_ model: Model, into frame: inout Frame) {
         model.overlay?.draw(model, into: &frame)
         // On low screens a notice replaces the last row.
-        guard model.overlay != nil, let notice = model.notice, model.size.rows < OverlayPlaces.leastRows
+        guard model.overlay != nil, let notice = model.notice, model.size.rows < OverlayPlaces.minimumRows
         else { return }
         Bar(left: [Span(notice.text, model.look[notice.role])], role: .text)
             .draw(into: &frame, in: Rect(model.size).split(bottom: 1).bottom, look: model.look)
@@ -56,9 +56,9 @@ enum OverlayView {
             frame.border(box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
         }
         let line = box.line(0).inset(left: hasBorder ? 2 : 0)
-        let room = line.columns - (hasBorder ? 2 : 0)
+        let available = line.columns - (hasBorder ? 2 : 0)
         frame.write(
-            look.cut(title, to: max(0, room), .middle),
+            look.cut(title, to: max(0, available), .middle),
             at: line.origin, style: look[.title].over(look[.dialog]), within: line)
     }
 }

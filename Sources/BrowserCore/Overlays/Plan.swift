@@ -8,7 +8,7 @@ struct Plan: ButtonOverlay {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        /// Replaces a file by the value of an entry; nil: by the rows of the screen.
+        /// Replaces a file with the value of an entry; nil: with the rows of the screen.
         case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
     }
@@ -75,14 +75,14 @@ struct Plan: ButtonOverlay {
             edit(&model) { _ = $0.handle(key) }
             return []
         }
-        guard ExactText(name.text) == ExactText(archive.name), !model.isInDoubt else {
+        guard ExactText(name.text) == ExactText(archive.name), !model.isAnswerBlocked else {
             return model.reply("Type \(archive.name), then press enter.", role: .warning)
         }
         return confirm(&model)
     }
 
     func paste(_ model: inout Model, _ text: String) {
-        if name == nil { Browser.sayNoAnswer(&model) } else { edit(&model) { $0.insert(text) } }
+        if name == nil { Browser.refuseAnswer(&model) } else { edit(&model) { $0.insert(text) } }
     }
 
     private func edit(_ model: inout Model, _ change: (inout TextField) -> Void) {
@@ -118,11 +118,11 @@ struct Plan: ButtonOverlay {
         case .change(let change):
             let count = Plan.amount(targets, of: group)
             words = (change.question(count, idle: idle), change.button)
-            let undoing = grace(change, model)
+            let undoing = undoWindow(change, model)
             // Servers have no sequence numbers.
             let exception =
                 model.isOfServer
-                ? "Keys written after the list was read are \(change.isOfDeadlines ? "changed" : "deleted") too; "
+                ? "Keys written after the list was read are \(change.changesExpiryTimes ? "changed" : "deleted") too; "
                     + "an undo keeps later writes."
                 : "Keys written after the list was read are kept, also by an undo."
             // On low screens the undo line comes first.
@@ -134,7 +134,7 @@ struct Plan: ButtonOverlay {
             let restored = action.kind == .deadline ? "the previous expiry times of " : ""
             body = [
                 "Restores \(restored)\(amount), in \(TitleView.name(of: archive, model))",
-                UndoText.story(action, model),
+                UndoText.details(action, model),
                 exceptions(action, model),
             ]
         case .replaceFile(let path, _):
@@ -162,19 +162,20 @@ struct Plan: ButtonOverlay {
         return ["Keys written since then are kept.", other].compactMap { $0 }.joined(separator: " ")
     }
 
-    private func grace(_ change: PlannedAction, _ model: Model) -> String {
+    private func undoWindow(_ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
             return "\(Browser.keyName(model, .undo)) can undo it for ten minutes, on this machine only."
         }
         let sample = model.sample(archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
-        let room = sample.flatMap {
-            change.undoRoom(in: $0.status, entries: targets.count, bytes: bytes)
+        let writeBudget = sample.flatMap {
+            change.undoWriteBudget(in: $0.status, entries: targets.count, bytes: bytes)
         }
-        let undoes = "\(Browser.keyName(model, .undo)) can undo it \(PlannedAction.grace(room: room))."
-        guard let room else { return undoes }
-        let start = change.isOfDeadlines ? undoes : "Larger than the undo space: \(undoes)"
+        let undoes =
+            "\(Browser.keyName(model, .undo)) can undo it \(PlannedAction.undoWindow(writeBudget: writeBudget))."
+        guard let writeBudget else { return undoes }
+        let start = change.changesExpiryTimes ? undoes : "Larger than the undo space: \(undoes)"
         guard let sample, let rates = model.archives.histories[ExactText(archive.name)]?.now,
-            let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
+            let seconds = rates.seconds(toWrite: writeBudget, in: sample.status), seconds < 600
         else { return start }
         return "\(start) At the current write rate, about \(Figures.interval(seconds))."
     }

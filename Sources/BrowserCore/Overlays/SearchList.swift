@@ -91,16 +91,16 @@ struct SearchList: SearchedOverlay {
         let places = places(model)
         let found = found
         // One column is for the scroll bar.
-        let room = max(0, places.list.columns - 1)
+        let available = max(0, places.list.columns - 1)
         let widest = found.reduce(0) { max($0, TextWidth.width(of: items[$1].origin)) }
-        let origins = min(widest, max(8, room / 3))
+        let origins = min(widest, max(8, available / 3))
         let rows = found.map { number in
             let item = items[number]
             var origin = look.cut(item.origin, to: origins, .middle)
             if origins > 0 {
                 origin += String(repeating: " ", count: max(0, origins - TextWidth.width(of: origin)) + 2)
             }
-            let text = look.cut(item.text, to: max(0, room - TextWidth.width(of: origin)))
+            let text = look.cut(item.text, to: max(0, available - TextWidth.width(of: origin)))
             return List.Item(
                 [Span(origin, look[.dim]), Span(text)], trailing: TerminalText.sanitized(item.note))
         }

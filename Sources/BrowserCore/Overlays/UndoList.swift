@@ -13,7 +13,7 @@ enum UndoText {
     }
 
     /// `deleted 12s ago by this browser; can be undone for 9m30s, or until 1.2 MB are written`
-    static func story(_ action: ReversibleAction, _ model: Model) -> String {
+    static func details(_ action: ReversibleAction, _ model: Model) -> String {
         "\(action.kind.participle) \(ago(action, model)); can be undone for \(time(action, model))"
             + (action.bytesLeft.map { ", or until \(Figures.bytes($0)) are written" } ?? "")
     }
@@ -56,7 +56,7 @@ struct UndoList: ListOverlay {
             return []
         default:
             guard let row = Browser.row(after: key, selected, last: actions.count - 1, page: page(model))
-            else { return Browser.sayUseless(&model, key) }
+            else { return Browser.reportUnusedKey(&model, key) }
             list.selected = row
         }
         return list.show(&model)
@@ -71,12 +71,12 @@ struct UndoList: ListOverlay {
 
     // MARK: View
 
-    /// The lines of each action, the same number for all, so that none is cut.
+    /// The lines of each action. All have the same number of lines, so that none is cut.
     private func items(_ model: Model) -> [[String]] {
         // One column is for the scroll bar, two indent further lines.
-        let room = max(1, OverlayPlaces.listBox(columns: 120, rows: 1, model).list.columns - 3)
+        let available = max(1, OverlayPlaces.listBox(columns: 120, rows: 1, model).list.columns - 3)
         let items = actions.map { action in
-            TextWrap.lines(UndoText.summary(action, model), columns: room).enumerated()
+            TextWrap.lines(UndoText.summary(action, model), columns: available).enumerated()
                 .map { $0 == 0 ? $1 : "  \($1)" }
         }
         let rows = items.map(\.count).max() ?? 1

@@ -30,7 +30,7 @@ extension Browser {
         _ model: inout Model, _ entry: EntryAddress, _ refusal: String,
         _ draft: @escaping @Sendable (String, any StoreSource) throws(SourceError) -> Draft
     ) -> [Effect] {
-        let folder = model.surroundings.temporaryFolder
+        let folder = model.environment.temporaryFolder
         return .ask("read \(entry) to edit it") { (context) throws(SourceError) in
             try draft(folder, context.source)
         } then: { model, result in
@@ -44,7 +44,7 @@ extension Browser {
     }
 
     static func editor(_ model: Model, _ draft: Draft) -> Effect {
-        let editor = model.surroundings.editor
+        let editor = model.environment.editor
         let script = editor + " \"$@\""
         return .program(
             TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
@@ -70,9 +70,9 @@ extension Browser {
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
             model.say("\(said). \(failure ?? "")", role: failure == nil ? .text : .warning)
-        // A failed editor may have saved a part: the text is kept, but not stored.
+        // A failed editor may have saved only a part: the text is kept, but not stored.
         case .success where failure != nil: leave(&model, draft, failure ?? "")
-        case .success(.mistaken(let mistake)):
+        case .success(.invalid(let mistake)):
             model.overlay = Choice(
                 title: "Can't store this", lines: [mistake], button: "Edit again", selected: 1
             ) { model in

@@ -128,7 +128,7 @@ extension Browser {
                     + report.warnings.map(TerminalText.sanitized)
                 let isGood = words.count == 1 && all.isEmpty
                 model.say(words.joined(separator: "; ") + ".", role: isGood ? .good : .warning)
-            case .failure(let error) where error.isFileInTheWay:
+            case .failure(let error) where error.fileExists:
                 model.overlay = Plan(replacing: path, archive: archive)
             case .failure(let error):
                 model.overlay = MessageBox("Writing failed", [error.description])
@@ -138,7 +138,7 @@ extension Browser {
 
     static func filePath(_ typed: String, _ model: Model) -> String {
         let path = WholeFile.path(typed: typed)
-        let folder = model.surroundings.writingFolder
+        let folder = model.environment.writingFolder
         return folder.isEmpty || path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 }

@@ -4,7 +4,7 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    /// Completes the path in a prompt up to the first character in which the fitting names differ, and shows these names.
+    /// Completes the path in a prompt to the common prefix of the matching names, and shows these names.
     static func completePath(_ typed: String, _ model: Model) -> [Effect] {
         guard !ServerAddress.isURL(typed) else { return [] }
         let beginning = typed.lastIndex(of: "/").map { typed[...$0] } ?? ""
@@ -13,7 +13,7 @@ extension Browser {
         return .ask("complete the path \(typed)") { (_) throws(SourceError) in
             try names(in: folder, beginningWith: String(name))
         } done: { model, result in
-            guard let prompt = model.prompt, prompt.isOfPath, prompt.field.text == typed else { return }
+            guard let prompt = model.prompt, prompt.isPath, prompt.field.text == typed else { return }
             guard case .success(let names) = result else {
                 model.prompt?.said = "the folder can't be read"
                 return
@@ -29,7 +29,8 @@ extension Browser {
         }
     }
 
-    /// The matching UTF-8 names in a folder, with a slash after names of folders. Hidden names only if `beginning` has a dot.
+    /// The matching UTF-8 names in a folder, with a slash after names of folders. Hidden names only if `beginning` starts with a
+    /// dot.
     private static func names(
         in folder: String, beginningWith beginning: String
     ) throws(SourceError) -> [String] {

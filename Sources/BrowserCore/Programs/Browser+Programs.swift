@@ -24,9 +24,9 @@ extension Browser {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let input = chosenInput(model) else { return model.reply("No value to open here.") }
-        let pager = model.surroundings.pager
+        let pager = model.environment.pager
         return [
-            handOver(&model, input, "opening") { file in
+            openInProgram(&model, input, "opening") { file in
                 run("pager \(pager ?? "less")", TerminalProgram.pagerScript(pager), [file.path], with: file) {
                     TerminalProgram.failure("The pager", pager ?? "less", $0)
                 }
@@ -48,7 +48,7 @@ extension Browser {
         model.pipes.removeAll { $0 == command }
         model.pipes.append(command)
         return [
-            handOver(&model, input, "reading") { file in
+            openInProgram(&model, input, "reading") { file in
                 run("pipe to \(command)", TerminalProgram.pipeScript, [file.path, command], with: file) {
                     TerminalProgram.failure("The command", command, $0)
                 }
@@ -71,12 +71,12 @@ extension Browser {
         }
     }
 
-    /// Writes the input to a file that only this user can read, and starts a program on it.
-    private static func handOver(
+    /// Writes the input to a file that only this user can read, and starts a program with it.
+    private static func openInProgram(
         _ model: inout Model, _ input: ProgramInput, _ title: String,
         to program: @escaping @Sendable (PrivateFile) -> TerminalProgram
     ) -> Effect {
-        let folder = model.surroundings.temporaryFolder
+        let folder = model.environment.temporaryFolder
         let ticket = model.begin(title)
         return .ask("copy \(input.name) into a private file", ticket: ticket) {
             (context) throws(SourceError) in
@@ -162,7 +162,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .success(.stopped): break
-            case .success(.isThere): model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
+            case .success(.exists): model.overlay = Plan(replacing: path, by: entry, archive: entry.archive)
             case .success(.written(let report)):
                 let what = report.isJSON ? " (JSON)" : ""
                 model.say("Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10)
@@ -173,14 +173,14 @@ extension Browser {
 
     private enum Written: Sendable {
         case written(ValueStream.Report)
-        case isThere
+        case exists
         case stopped
     }
 
     private static func writtenFile(
         of entry: EntryAddress, at target: String, replaces: Bool, _ context: QuestionContext
     ) throws(SourceError) -> Written {
-        if !replaces, WholeFile.replacesFile(at: target) { return .isThere }
+        if !replaces, WholeFile.replacesFile(at: target) { return .exists }
         var file: WholeFile?
         defer { file?.discard() }
         let stream = ValueStream(

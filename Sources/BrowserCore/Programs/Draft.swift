@@ -34,7 +34,7 @@ struct Draft: Sendable {
     private static func whole(
         _ entry: EntryAddress, _ source: any StoreSource
     ) throws(SourceError) -> StoredValue? {
-        if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
+        if let reason = source.readOnlyReason(entry.key, in: entry.archive) { throw reason }
         source.allowUse(of: entry.key, in: entry.archive)
         guard let metadata = try source.entry(entry.key, in: entry.archive) else {
             throw SourceError("The entry no longer exists.")
@@ -48,10 +48,10 @@ struct Draft: Sendable {
         return try source.stored(entry.key, in: entry.archive)
     }
 
-    /// - Throws: why there can be no such entry, in one line.
+    /// - Throws: why the entry can't be created, in one line.
     init(new entry: EntryAddress, in folder: String, from source: any StoreSource) throws(SourceError) {
         if try source.contains(entry.key, in: entry.archive) { throw SourceError("The key is in use.") }
-        if let objection = source.objectionToWriting(entry.key, in: entry.archive) { throw objection }
+        if let reason = source.readOnlyReason(entry.key, in: entry.archive) { throw reason }
         (self.entry, element) = (entry, nil)
         (stored, editable, keepsJSON) = (nil, nil, source.storesJSON)
         file = try Draft.file([], isText: false, in: folder)
@@ -70,13 +70,13 @@ struct Draft: Sendable {
     enum Result: Sendable {
         case unchanged
         case removed
-        /// The text can't be stored; one line.
-        case mistaken(String)
+        /// Why the text can't be stored, in one line.
+        case invalid(String)
         case changed(EditPlan)
     }
 
     func result() throws(SourceError) -> Result {
-        guard file.isThere else { return .removed }
+        guard file.exists else { return .removed }
         let text = try file.bytes(limit: 2 * EditableValue.mostBytes)
         let before = editable?.text ?? []
         guard text != before, stored != nil || !text.isEmpty else { return .unchanged }
@@ -85,10 +85,10 @@ struct Draft: Sendable {
         do throws(SourceError) {
             bytes = try editable.bytes(of: text)
         } catch {
-            return .mistaken(error.description)
+            return .invalid(error.description)
         }
         guard bytes != stored?.bytes else { return .unchanged }
-        if element?.accepts(bytes) == false { return .mistaken("A score is \(ValueElement.scores).") }
+        if element?.accepts(bytes) == false { return .invalid("A score is \(ValueElement.scores).") }
         let edit = StoredEdit(
             key: entry.key, element: element, bytes: bytes, encoding: editable.encoding, replacing: stored)
         return .changed(

@@ -3,7 +3,7 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Copies a value of any size in windows, for a file or a program. For one thread.
+/// Copies a value of any size in windows, for a file or a program. Not thread-safe.
 struct ValueStream {
     enum Form: Sendable, Hashable {
         /// A document up to ``StoreInspection/ValueContent/decodingLimit`` as indented JSON, other values unchanged.
@@ -14,7 +14,7 @@ struct ValueStream {
     let entry: EntryAddress
     let form: Form
     let source: any StoreSource
-    /// Reports the completed share; false: stop.
+    /// Reports the completed share. Returns false if the copy must stop.
     let progress: (Double) -> Bool
 
     private var key: String { entry.key }

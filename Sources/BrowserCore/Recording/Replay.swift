@@ -153,11 +153,11 @@ package struct Replay: Sendable {
 
     /// `1:02.3`, or `1:02:03.4` from an hour on.
     private static func clock(_ seconds: Double) -> String {
-        func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+        func padded(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
         let tenths = Int(seconds * 10)
         let (hours, minutes) = (tenths / 36_000, tenths / 600 % 60)
-        let rest = two(tenths / 10 % 60) + ".\(tenths % 10)"
-        return hours > 0 ? "\(hours):\(two(minutes)):\(rest)" : "\(minutes):\(rest)"
+        let rest = padded(tenths / 10 % 60) + ".\(tenths % 10)"
+        return hours > 0 ? "\(hours):\(padded(minutes)):\(rest)" : "\(minutes):\(rest)"
     }
 }
 

@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A terminal for the browser. For one thread, except ``waker``.
+/// A terminal for the browser. Not thread-safe, except ``waker``.
 package protocol BrowserTerminal {
     var size: Size { get }
     /// Shows a frame; sends only the difference.
@@ -10,7 +10,7 @@ package protocol BrowserTerminal {
     /// Shows a model; `frame` is its drawing.
     mutating func show(_ model: Model, drawnAs frame: Frame)
     /// Whether an unchanged frame must be shown again.
-    var wantsAgain: Bool { get }
+    var needsRedraw: Bool { get }
     /// The next event; nil after `timeout` seconds. 0 doesn't wait.
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
@@ -24,7 +24,7 @@ package protocol BrowserTerminal {
 
 extension BrowserTerminal {
     package mutating func show(_ model: Model, drawnAs frame: Frame) { present(frame) }
-    package var wantsAgain: Bool { false }
+    package var needsRedraw: Bool { false }
     package mutating func capture(mouse: Bool) {}
 }
 
@@ -54,7 +54,7 @@ package enum BrowserLoop {
         var isUnseen = false
         var isTypedAhead = false
         // Whether more of a dropped text may follow.
-        var isFlowing = false
+        var isDropping = false
         while true {
             let now = clock()
             pending += Browser.update(&model, pacing.isTick(at: now) ? .tick(now) : .clock(now))
@@ -76,16 +76,16 @@ package enum BrowserLoop {
             }
             pending = []
             noteQuestion()
-            if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
+            if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.needsRedraw) {
                 if isUnseen {
                     dropTypedAhead()
                     questionBurst = input.ask()
                 }
                 isUnseen = false
-                if isTypedAhead { Browser.sayTypedAhead(&model) }
+                if isTypedAhead { Browser.reportTypedAhead(&model) }
                 isTypedAhead = false
                 let frame = Browser.frame(model)
-                if frame != shown || terminal.wantsAgain {
+                if frame != shown || terminal.needsRedraw {
                     terminal.show(model, drawnAs: frame)
                     shown = frame
                 }
@@ -98,29 +98,29 @@ package enum BrowserLoop {
                 isRisky: { Browser.isRisky(model, $0) })
             if let question {
                 model.now = max(model.now, clock())
-                if isFlowing || input.isNext(of: questionBurst)
+                if isDropping || input.isNext(of: questionBurst)
                     || !Browser.takesText(model) && input.isNoAnswer(hasText: question == .expire)
                 {
-                    let dropped = input.forget(on: &terminal, goesOn: true)
-                    isFlowing = !dropped.hasEnded
-                    if dropped.count > 0 { Browser.sayNoAnswer(&model) }
+                    let dropped = input.forget(on: &terminal, isContinued: true)
+                    isDropping = !dropped.hasEnded
+                    if dropped.count > 0 { Browser.refuseAnswer(&model) }
                 }
             } else {
-                isFlowing = false
+                isDropping = false
             }
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 if Browser.awaitsRows(model, before: input.next) { break }
                 if isPasted(model, input) {
                     Browser.refuseText(&model, at: input.next)
-                    _ = input.forget(on: &terminal, goesOn: true)
+                    _ = input.forget(on: &terminal, isContinued: true)
                     pacing.noteInput(at: model.now)
                     continue
                 }
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))
-                    if pasted.isCut { Browser.sayOfInput(&model, "Ignored: enter came with the text.") }
+                    if pasted.isCut { Browser.showInputNotice(&model, "Ignored: enter came with the text.") }
                 } else if let event = input.take() {
                     if event == .resumed { shown = nil }
                     effects = Browser.update(&model, .input(event))
@@ -138,9 +138,9 @@ package enum BrowserLoop {
         }
 
         func dropTypedAhead() {
-            let dropped = input.forget(on: &terminal, goesOn: isTypedAhead)
+            let dropped = input.forget(on: &terminal, isContinued: isTypedAhead)
             if dropped.count > 0 { isTypedAhead = true }
-            isFlowing = !dropped.hasEnded
+            isDropping = !dropped.hasEnded
         }
 
         /// Notes a new dialog: keys typed before it is drawn don't answer it. Returns whether there is one.

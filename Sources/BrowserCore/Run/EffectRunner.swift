@@ -3,8 +3,8 @@ import ServerInspection
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread, in order, on one queue each for long work, quick reads and work that waits, with separate queues
-/// for each server. Safe from any thread.
+/// Runs effects off the drawing thread, in order. Long work, quick reads and work that waits have one queue each; each server has
+/// separate queues. Thread-safe.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void
@@ -22,8 +22,8 @@ package final class EffectRunner: Sendable {
         self.deliver = deliver
     }
 
-    /// Stops long work and waits, for at most `seconds` of time, until all effects have ended, so that choices are stored and partial
-    /// files removed.
+    /// Stops long work and waits at most `seconds` until all effects have ended, so that choices are stored and partial files
+    /// removed.
     package func finish(within seconds: Double) {
         isEnding.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + seconds

@@ -2,8 +2,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The browser without a terminal. Completes all work of a key before the next one and never refreshes automatically, so that frames
-/// depend only on the keys and the store. For one thread.
+/// The browser without a terminal. Completes all work of a key before the next one and never refreshes automatically, so that
+/// frames depend only on the keys and the store. Not thread-safe.
 package struct HeadlessBrowser: Sendable {
     package private(set) var model: Model
     package private(set) var exit: BrowserExit?

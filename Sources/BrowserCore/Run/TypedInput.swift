@@ -2,21 +2,21 @@ import StorageEngine
 import TerminalKit
 
 /// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than
-/// ``Browser/textGap`` seconds apart with two different characters. Destructive keys and line ends within text are refused, and
+/// ``Browser/textGap`` seconds apart with padded different characters. Destructive keys and line ends within text are refused, and
 /// the rest is dropped. No key answers a dialog that its own burst opened.
 struct TypedInput {
     /// Fewer characters in a text field count as typed.
-    private static let leastPasted = 8
+    private static let minimumPasted = 8
     /// Maximum number of events between frames, so that a held key doesn't block drawing.
-    private static let most = 32
+    private static let maximum = 32
     /// The same in a text field.
-    private static let mostOfText = 65_536
+    private static let textMaximum = 65_536
     /// Seconds without input that end a text, which may arrive in pieces.
     private static let pause = 0.02
-    /// The same where Enter runs something. Typed characters appear only after this time, and Enter comes after them.
+    /// The same where Enter runs something. Typed characters appear only after this time, and a typed Enter follows them.
     private static let pauseBeforeRunning = 0.05
     /// Number of pauses after which the screen is drawn although text still arrives.
-    private static let mostPauses = 8
+    private static let maximumPauses = 8
 
     private struct Arrival {
         let event: InputEvent
@@ -96,14 +96,14 @@ struct TypedInput {
         // The input right after the first key shows whether that key is an answer.
         var isFirst = answers
         var (isPaused, wakes) = (false, 0)
-        let most = takesText ? TypedInput.mostOfText : TypedInput.most
+        let most = takesText ? TypedInput.textMaximum : TypedInput.maximum
         // The input after a line end shows whether the line end is part of a text.
         while arrivals.count < most || arrivals.last.map({ TypedInput.isLineEnd($0.event) }) == true,
             let event = read(from: &terminal, timeout: timeout)
         {
             arrivals.append(Arrival(event: event, burst: burst))
             if event == .wake { wakes += 1 }
-            // Wake-ups may repeat without end.
+            // Wake-ups may repeat endlessly.
             if event == .hangUp || event == .wake && (!isPaused || wakes > 3) {
                 return
             }
@@ -115,7 +115,7 @@ struct TypedInput {
             }
             let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
             // The input after a risky key shows whether that key is part of a text.
-            isPaused = takesText ? characters >= (runs ? 1 : TypedInput.leastPasted) : isRisky(event)
+            isPaused = takesText ? characters >= (runs ? 1 : TypedInput.minimumPasted) : isRisky(event)
             timeout = isPaused ? pause : 0
         }
     }
@@ -137,7 +137,7 @@ struct TypedInput {
         let hasInnerEnd = TypedInput.character(text[0]) != nil && text.contains(where: TypedInput.isLineEnd)
         let isPasted =
             isCut || hasInnerEnd || dropsLineEnd && text.contains(.key(Key(.enter)))
-            || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
+            || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.minimumPasted
         guard isPasted else { return nil }
         let count = isCut ? run.count : last + 1
         note(arrivals.prefix(count))
@@ -157,19 +157,19 @@ struct TypedInput {
         return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }
 
-    /// Drops typed input except Ctrl-C and reports of the terminal. `goesOn`: continues an earlier call.
+    /// Drops typed input except Ctrl-C and reports of the terminal. `isContinued`: continues an earlier call.
     /// - Returns: the number of dropped events, and whether the input has ended; if not, call it again later.
     mutating func forget<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, goesOn: Bool
+        on terminal: inout Terminal, isContinued: Bool
     ) -> (count: Int, hasEnded: Bool) {
         var kept = arrivals.filter { !TypedInput.isTyped($0.event) }
         defer { arrivals = ArraySlice(kept) }
         note(arrivals)
         var dropped = arrivals.count - kept.count
         var pauses = 0
-        while pauses < TypedInput.mostPauses, dropped < TypedInput.mostOfText {
+        while pauses < TypedInput.maximumPauses, dropped < TypedInput.textMaximum {
             var event = read(from: &terminal, timeout: 0)
-            if event == nil, goesOn || dropped > 0 {
+            if event == nil, isContinued || dropped > 0 {
                 pauses += 1
                 event = read(from: &terminal, timeout: TypedInput.pause)
             }

@@ -45,14 +45,14 @@ protocol ScreenParts {
     /// The selected item in full, and its position.
     static func place(_ model: Model) -> StatusView.Content?
     /// Whether an action has an effect now. The footer omits others.
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool
 
     // MARK: Actions
 
     /// Requests the screen's data again. A forced refresh also unfreezes it.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect]
-    static func figuresCame(_ model: inout Model) -> [Effect]
-    static func targetsWent(_ model: inout Model) -> [Effect]
+    static func figuresLoaded(_ model: inout Model) -> [Effect]
+    static func targetsRemoved(_ model: inout Model) -> [Effect]
     /// Keeps cursor and visible rows within bounds, and requests missing rows.
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect]
     /// The action of a key if it depends on the part of the screen.
@@ -117,10 +117,10 @@ extension ScreenParts {
         table(model)?.layout(in: layout.list).row(at: point)
     }
     static func problem(_ model: Model) -> String? { model.archives.problem }
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool { true }
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool { true }
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { [] }
-    static func figuresCame(_ model: inout Model) -> [Effect] { [] }
-    static func targetsWent(_ model: inout Model) -> [Effect] { [] }
+    static func figuresLoaded(_ model: inout Model) -> [Effect] { [] }
+    static func targetsRemoved(_ model: inout Model) -> [Effect] { [] }
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID { id }
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] { [] }
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
@@ -189,7 +189,7 @@ extension Model {
     var parts: any ScreenParts.Type { screen.parts }
 
     /// Whether the server counts reading a value as an access.
-    var countsReads: Bool { archives.figures?.objectionToReading != nil }
+    var countsReads: Bool { archives.figures?.unreadableReason != nil }
 
     /// Whether values aren't read, because that counts as accesses and isn't allowed yet.
     var withholdsValues: Bool { countsReads && !archives.allowsUse }
@@ -307,10 +307,10 @@ struct ChosenEntries: Sendable {
     /// Whether idle entries of the whole archive can be chosen instead.
     var canBeOthers = false
     /// Why the choice isn't complete yet.
-    var isUnderWay: String?
+    var incompleteReason: String?
     /// Why none is chosen although there are rows.
     var absence = ""
-    /// Those without a visible row.
+    /// Targets without a visible row.
     var hidden: Set<ExactText> = []
     /// Name of the group whose entries these are.
     var group: String?
@@ -320,7 +320,7 @@ struct ChosenEntries: Sendable {
     private(set) var removed: [String] = []
     /// Collects the targets off the drawing thread; returns nil if stopped.
     var complete: (@Sendable (ChosenEntries, QuestionContext) throws(SourceError) -> ChosenEntries?)?
-    /// Whether that may take long, so that it runs as work that can be stopped.
+    /// Whether ``complete`` may take long, so that it runs as work that can be stopped.
     var isSlow = false
 
     /// The number of targets that the filter hides, in words; nil: none.

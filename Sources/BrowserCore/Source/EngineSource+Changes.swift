@@ -21,11 +21,13 @@ extension EngineSource {
         switch change {
         case .resize(let disk, let memory, let policy):
             let now = try SourceError.translating(opened.configuration())
-            // Otherwise entries would be evicted that the plan didn't announce.
+            // Otherwise the change would evict entries that its plan didn't include.
             guard
                 (now.diskLimit, now.memoryLimit, now.evictionPolicy)
                     == (seen.diskLimit, seen.memoryLimit, seen.evictionPolicy)
-            else { throw SourceError("Another process changed the limits of \(name) meanwhile; look again.") }
+            else {
+                throw SourceError("Another process changed the limits of \(name). Check them and try again.")
+            }
             let evicted = try SourceError.translating { () throws(StorageError) in
                 let before = try opened.status().evictions
                 try opened.changeConfiguration {
@@ -64,7 +66,7 @@ extension EngineSource {
             let opened = try store.archive(named: name)
             return (try ArchiveSample(opened), try opened.version())
         }
-        if let other = now.living.first(where: { $0.pid != getpid() }) {
+        if let other = now.runningProcesses.first(where: { $0.pid != getpid() }) {
             throw SourceError("\(other.name) (\(other.pid)) has \(name) open.")
         }
         var version = found

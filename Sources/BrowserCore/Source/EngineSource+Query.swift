@@ -18,9 +18,9 @@ extension QueriedSource {
 
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryAnswer? {
+    ) throws(SourceError) -> QueryResult? {
         let plan = try plan(request)
-        var answer = QueryAnswer.Builder(plan)
+        var answer = QueryResult.Builder(plan)
         return try run(plan, request, progress, { answer.add($0.kept) }).map { answer.finish($0) }
     }
 

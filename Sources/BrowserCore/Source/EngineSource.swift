@@ -24,7 +24,7 @@ package final class EngineSource: StoreSource {
         folder: String = CachesFolder.path(), state: StateFolder? = nil,
         settled: SettledChoices = SettledChoices()
     ) {
-        self.folder = StorePath.whole(folder)
+        self.folder = StorePath.absolute(folder)
         self.state = state
         self.settled = settled
     }
@@ -61,13 +61,13 @@ package final class EngineSource: StoreSource {
 
     package func setFavorite(_ isFavorite: Bool, store: String) throws(SourceError) {
         guard let state else {
-            throw SourceError("there is no folder for it: neither XDG_STATE_HOME nor HOME names one")
+            throw SourceError("no folder for it: neither XDG_STATE_HOME nor HOME is set")
         }
         try state.stores.change { $0.setFavorite(isFavorite, Self.remembered(store)) }
     }
 
     private static func remembered(_ store: String) -> String {
-        ServerAddress.isURL(store) ? store : StorePath.whole(store)
+        ServerAddress.isURL(store) ? store : StorePath.absolute(store)
     }
 
     package func stores() throws(SourceError) -> StoreList {
@@ -85,7 +85,7 @@ package final class EngineSource: StoreSource {
         }
         var listed: Set<ExactText> = []
         for place in summaries.indices {
-            let path = ExactText(StorePath.whole(summaries[place].path))
+            let path = ExactText(StorePath.absolute(summaries[place].path))
             listed.insert(path)
             guard let known = remembered.last(where: { ExactText($0.path) == path }) else { continue }
             (summaries[place].isFavorite, summaries[place].opened) = (known.isFavorite, known.opened)
@@ -94,7 +94,7 @@ package final class EngineSource: StoreSource {
         let favorites = others.filter(\.isFavorite)
         let recent = others.filter { !$0.isFavorite && $0.opened != nil }
             .sorted { ($0.opened?.microseconds ?? 0) > ($1.opened?.microseconds ?? 0) }
-        for known in favorites + recent.prefix(RememberedStore.mostRecent) {
+        for known in favorites + recent.prefix(RememberedStore.maximumRecent) {
             guard var summary = elsewhere(known) else { continue }
             (summary.isFavorite, summary.opened) = (known.isFavorite, known.opened)
             summary.isElsewhere = true
@@ -103,7 +103,7 @@ package final class EngineSource: StoreSource {
         let stores =
             summaries.filter(\.isFavorite).sorted { $0.name < $1.name }
             + summaries.filter { !$0.isFavorite }
-        return StoreList(stores, unremembered: problem)
+        return StoreList(stores, favoritesProblem: problem)
     }
 
     /// The stores for the list of another source; none if they are unreadable.
@@ -211,7 +211,7 @@ package final class EngineSource: StoreSource {
         try looking(at: archive) { (archive) throws(StorageError) in try archive.peek(key, range: range) }
     }
 
-    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
+    package func readOnlyReason(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         access(archive.store, W_OK) == 0
             ? nil : SourceError("No permission to write to \(archive.store).")
     }
@@ -261,7 +261,7 @@ package final class EngineSource: StoreSource {
                 guard try archive.identity() == moment.identity else { return LogBatch(missing: count) }
                 let (missing, found) = try archive.messages(
                     count: count, behind: behind, appended: moment.appended)
-                // Checked after the read: a rebuilt index counts other messages.
+                // Checked after the read: a rebuilt index numbers messages differently.
                 guard try archive.indexSalt() == moment.index else { return nil }
                 return LogBatch(
                     missing: missing,
@@ -269,7 +269,7 @@ package final class EngineSource: StoreSource {
                         LogLine($0.bytes, sequence: $0.sequence, time: $0.time, limit: limit)
                     })
             } catch {
-                // The log was removed; perhaps there is another one of its name.
+                // The log was removed; a new log may have its name.
                 guard case .closed = error else { throw error }
                 return LogBatch(missing: count)
             }

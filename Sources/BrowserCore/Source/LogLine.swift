@@ -4,9 +4,9 @@ import TerminalKit
 
 /// A moment of a log, from which its messages are counted.
 package struct LogMoment: Sendable, Hashable {
-    /// Differs between logs of one name.
+    /// Identifies a log among logs of one name.
     package var identity: [UInt8] = []
-    /// Differs between indices of a log, which count its messages from their start.
+    /// Identifies an index of the log. Each rebuilt index counts messages from its start.
     package var index: UInt64 = 0
     package var appended: UInt64 = 0
 

@@ -2,14 +2,15 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// The source that the browser was started with, and those of servers and ring files opened beside it. Safe from any thread.
+/// The source that the browser was started with, and those of servers and ring files that were opened later. Thread-safe.
 package final class OpenSources: Sendable {
     private let first: any StoreSource
     private let others = Guarded<[ExactText: Other]>([:])
     /// The source of stores; nil: `first`, in tests.
     private let engine: EngineSource?
 
-    /// A source, and how often it was opened without being closed: a store may be opened again before its closing is performed.
+    /// A source, and how often it was opened without being closed: a store may be opened again before the previous closing takes
+    /// effect.
     private struct Other {
         let source: any StoreSource
         var count = 0

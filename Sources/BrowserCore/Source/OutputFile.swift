@@ -1,6 +1,6 @@
 import StoreInspection
 
-/// A file to write; a pipe's reader is not waited for after a stop.
+/// A file to write. After a stop, doesn't wait for the reader of a pipe.
 package struct OutputFile {
     let path: String
     /// Whether an existing file is replaced.

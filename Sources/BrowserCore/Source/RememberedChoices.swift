@@ -12,7 +12,7 @@ package struct SavedQuery: Sendable, Hashable, Codable {
     /// The place in the settings; such a query is for all archives and can't be deleted here.
     package var setting: String?
 
-    package static let most = 500
+    package static let maximum = 500
 
     package init(name: String, archive: String, text: String) {
         (self.name, self.archive, self.text) = (name, archive, text)
@@ -57,8 +57,8 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     private var columns: [String]
     package var hidden: [String]
 
-    package static let most = 200
-    package static let mostProperties = 32
+    package static let maximum = 200
+    package static let maximumProperties = 32
     /// Names of the columns that can be hidden: all but the key.
     package static let hideable = EntryColumn.allCases.dropFirst().map(\.title)
 
@@ -71,7 +71,7 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     fileprivate var names: [ExactText?] { [archive, store].map { $0.map(ExactText.init) } }
 
     package var properties: [QueryProperty] {
-        columns.prefix(ChosenColumns.mostProperties).compactMap { try? QueryProperty($0) }
+        columns.prefix(ChosenColumns.maximumProperties).compactMap { try? QueryProperty($0) }
     }
 }
 
@@ -105,9 +105,9 @@ package struct RememberedStore: Sendable, Hashable, Codable {
     /// Seconds since 1970; 0: never.
     private var seconds: Double
 
-    package static let most = 200
+    package static let maximum = 200
     /// Maximum listed stores in other folders.
-    package static let mostRecent = 10
+    package static let maximumRecent = 10
 
     package init(path: String, isFavorite: Bool = false, opened: Timestamp? = nil) {
         (self.path, self.isFavorite) = (path, isFavorite)
@@ -155,7 +155,7 @@ package struct PastQuery: Sendable, Hashable, Codable {
 
     package var time: Timestamp { Timestamp(microseconds: microseconds) }
 
-    package static let most = 200
+    package static let maximum = 200
 
     package init(archive: String, text: String, outcome: String, time: Timestamp) {
         self.archive = archive
@@ -177,18 +177,18 @@ extension [PastQuery] {
     package mutating func remember(_ past: PastQuery) {
         removeAll { $0.text == past.text && $0.archive == past.archive }
         append(past)
-        removeFirst(Swift.max(0, count - PastQuery.most))
+        removeFirst(Swift.max(0, count - PastQuery.maximum))
     }
 }
 
 extension StateFolder {
-    package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
+    package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.maximum) }
     package var savedQueries: StateRecords<SavedQuery> {
-        StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)
+        StateRecords(path: path + "/saved-queries", most: SavedQuery.maximum, dropsOldest: false)
     }
-    package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.most) }
+    package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.maximum) }
 
-    package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.most) }
+    package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.maximum) }
 
     package var hints: StateFile { StateFile(path: path + "/hints") }
 

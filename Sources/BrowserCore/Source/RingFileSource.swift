@@ -24,7 +24,7 @@ package final class RingFileSource: StoreSource {
     /// - Throws: if the ring file is missing or unreadable.
     package init(path: String, remembers: EngineSource? = nil) throws(RingFileError) {
         self.remembers = remembers
-        self.path = StorePath.whole(path)
+        self.path = StorePath.absolute(path)
         state = Mutex(State(ring: try RingFileSource.open(path)))
     }
 
@@ -120,7 +120,7 @@ package final class RingFileSource: StoreSource {
         return LogBatch(missing: count)
     }
 
-    /// Number of attempts to read messages that others overwrite; then they count as removed.
+    /// Maximum number of attempts to read messages that are being overwritten; after these they count as removed.
     private static let attempts = 10
 
     /// Number of messages seen so far. Excludes those behind damage and those overwritten before they were seen.

@@ -38,7 +38,7 @@ package final class ServerSource: QueriedSource {
 
     private struct SeenValue {
         var content: ServerValue
-        var facts: KeyFacts
+        var facts: KeyMetadata
         var entry: EntryMetadata
         var read: Timestamp
     }
@@ -65,12 +65,12 @@ package final class ServerSource: QueriedSource {
         (self.remembers, self.undoFolder, allowsWriting) = (remembers, undoFolder, other.allowsWriting)
     }
 
-    /// Another view of the server by the same connection.
+    /// Another view of the server over the same connection.
     package func remembering(by remembers: EngineSource, undoFolder: String?) -> ServerSource {
         ServerSource(self, remembers: remembers, undoFolder: undoFolder)
     }
 
-    package func connect() throws(SourceError) { _ = try connection.traits() }
+    package func connect() throws(SourceError) { _ = try connection.capabilities() }
 
     /// Closes the connection; a later request opens another.
     package func disconnect() { connection.close() }
@@ -111,10 +111,10 @@ package final class ServerSource: QueriedSource {
         whole.evictions = server.evictions
         whole.expirations = server.expirations
         whole.records = server.commands - min(server.commands, server.hits + server.misses)
-        let traits = try connection.traits()
+        let capabilities = try connection.capabilities()
         let archives = server.databases.map { database in
             var sample = ArchiveSample(name: database.name, kind: .collection)
-            sample.identity = Array(traits.run.utf8)
+            sample.identity = Array(capabilities.run.utf8)
             sample.entries = database.keys
             sample.diskLimit = nil
             sample.memoryLimit = nil
@@ -125,8 +125,8 @@ package final class ServerSource: QueriedSource {
             archives: archives, ownPid: getpid(), absence: "\(server.clients) clients are connected.")
         figures.server = server
         figures.unreported = Set(
-            QueryMetadata.allCases.filter { traits.objection(to: [.metadata($0)]) != nil })
-        figures.objectionToReading = traits.objectionToReading
+            QueryMetadata.allCases.filter { capabilities.unsupportedReason(for: [.metadata($0)]) != nil })
+        figures.unreadableReason = capabilities.unreadableReason
         if let known = state.withLock({ $0.isReadOnly }) {
             figures.isReadOnly = known
         } else if !allowsWriting {
@@ -153,14 +153,14 @@ package final class ServerSource: QueriedSource {
 
     package func listing(
         in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool = false,
-        while goesOn: (Int) -> Bool
+        while shouldContinue: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? {
         try noteRun()
         let number = try database(archive)
         if !text.isEmpty {
             let pattern = ServerScan.pattern(holding: text)
             return try ServerListing(
-                ListingScan(connection, database: number, matching: pattern), while: goesOn)
+                ListingScan(connection, database: number, matching: pattern), while: shouldContinue)
         }
         let scan = state.withLock { state in
             let scan = state.scan(of: number) ?? ListingScan(connection, database: number)
@@ -169,13 +169,13 @@ package final class ServerSource: QueriedSource {
         }
         var end: Timestamp?
         defer { state.withLock { $0.scan = end.map { (number, scan, $0) } } }
-        let listing = try ServerListing(scan, loadsMetadata: loadsMetadata, while: goesOn)
+        let listing = try ServerListing(scan, loadsMetadata: loadsMetadata, while: shouldContinue)
         if listing == nil { end = .now() }
         return listing
     }
 
     private func noteRun() throws(SourceError) {
-        let run = try connection.traits().run
+        let run = try connection.capabilities().run
         state.withLock { $0.run = run }
     }
 
@@ -207,8 +207,8 @@ package final class ServerSource: QueriedSource {
 
     // MARK: Values
 
-    private func objectionToReading() throws(SourceError) -> String? {
-        try connection.traits().objectionToReading
+    private func unreadableReason() throws(SourceError) -> String? {
+        try connection.capabilities().unreadableReason
     }
 
     package func allowUse(of key: String?, in archive: ArchiveAddress) {
@@ -238,7 +238,7 @@ package final class ServerSource: QueriedSource {
         return targets
     }
 
-    private func facts(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyFacts? {
+    private func facts(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyMetadata? {
         try connection.facts(of: [KeyName.bytes(key)], in: database(archive))[0]
     }
 
@@ -253,8 +253,8 @@ package final class ServerSource: QueriedSource {
         seen(key, in: archive).map { seen in
             let (content, type) = (seen.content, seen.facts.type)
             let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
-            // An access by another client is unknown under an LFU policy, or looks like the own read.
-            let countsReads = ((try? objectionToReading()) ?? nil) != nil
+            // Accesses by other clients are unknown under an LFU policy; otherwise they may look like this client's read.
+            let countsReads = ((try? unreadableReason()) ?? nil) != nil
             return ServerValueFacts(
                 remark: remarks.isEmpty ? nil : remarks.joined(separator: "; "),
                 typeName: type == "string" ? nil : type, memory: seen.facts.memory,
@@ -282,7 +282,7 @@ package final class ServerSource: QueriedSource {
             return before
         }
         let isAllowed = state.withLock { $0.allowsAll || $0.allowed.contains(EntryAddress(key, in: archive)) }
-        if !isAllowed, let reason = try objectionToReading() {
+        if !isAllowed, let reason = try unreadableReason() {
             throw SourceError("\(reason); open the value to allow that.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
@@ -298,8 +298,8 @@ package final class ServerSource: QueriedSource {
     }
 
     /// Whether no access to the key since then is known. Servers report access times in seconds.
-    private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
-        let countsReads = ((try? objectionToReading()) ?? nil) != nil
+    private func isUnused(_ facts: KeyMetadata, since moment: Timestamp) -> Bool {
+        let countsReads = ((try? unreadableReason()) ?? nil) != nil
         if Timestamp.now().seconds(since: moment) < 0.5 { return true }
         // Under an LFU policy the access time is unknown. If reads count as accesses, the value is then read again only on request.
         guard let used = facts.used else { return countsReads }
@@ -319,11 +319,11 @@ package final class ServerSource: QueriedSource {
         {
             columns.append(QueryColumn(property))
         }
-        if let plan = try connection.traits().withoutAccesses(plan, showing: columns) { return plan }
-        let reason = try objectionToReading() ?? ""
+        if let plan = try connection.capabilities().withoutAccesses(plan, showing: columns) { return plan }
+        let reason = try unreadableReason() ?? ""
         throw SourceError(
             "\(reason), and the conditions read every value; use @key, @size and other metadata",
-            isOfAccesses: true)
+            isAccessRefusal: true)
     }
 
     func run(
@@ -341,7 +341,7 @@ package final class ServerSource: QueriedSource {
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
         // Completion of names doesn't justify accesses to keys.
-        if try objectionToReading() != nil { return PropertySample() }
+        if try unreadableReason() != nil { return PropertySample() }
         let source = try ServerQuery(connection, database: database(archive), for: QueryPipeline([]))
         do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }
     }
@@ -350,11 +350,11 @@ package final class ServerSource: QueriedSource {
 
     package var storesJSON: Bool { true }
 
-    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
+    package func readOnlyReason(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         do throws(SourceError) {
             let facts = try facts(of: key, in: archive)
             guard let facts, facts.type != "string" else { return nil }
-            return ServerConnection.objectionToEditing(type: facts.type)
+            return ServerConnection.uneditableReason(type: facts.type)
         } catch {
             return error
         }
@@ -364,7 +364,9 @@ package final class ServerSource: QueriedSource {
         guard let value = try value(key, in: archive) else { return nil }
         guard value.facts.type == "string" else { throw SourceError("The key has another type now.") }
         if value.content.origin != nil { throw SourceError("Objects of near caches can't be edited.") }
-        if let shortage = value.content.shortage { throw SourceError("Can't read it whole: \(shortage).") }
+        if let shortage = value.content.shortage {
+            throw SourceError("Can't read the whole value: \(shortage).")
+        }
         return StoredValue(
             value.content.bytes, encoding: value.entry.encoding, sequence: value.entry.sequence,
             created: value.entry.created)

@@ -25,12 +25,12 @@ package protocol StoreSource: Sendable {
     /// The entries of an archive, most recent first.
     func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
-    /// The entries whose keys contain a text if the source can filter them, as a server can; otherwise all. `goesOn` gets the
+    /// The entries whose keys contain a text if the source can filter them, as a server can; otherwise all. `shouldContinue` gets the
     /// number found and returns whether to continue; returns nil if stopped.
     /// - Parameter loadsMetadata: requests the metadata of a server's entries as they are found.
     func listing(
         in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool,
-        while goesOn: (Int) -> Bool
+        while shouldContinue: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)?
 
     func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
@@ -40,7 +40,8 @@ package protocol StoreSource: Sendable {
     /// Whether an entry exists. Reads no value.
     func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool
 
-    /// The present ones of some entries as targets of an action. Reads no value. An entry that can't be read has the sequence 0.
+    /// The existing entries among `keys`, as targets of an action. Reads no value. An entry that can't be read has the sequence
+    /// 0.
     func targets(_ keys: [String], in archive: ArchiveAddress) throws(SourceError) -> [Target]
 
     /// The bytes of a range, cut to the value's length; nil if the entry doesn't exist.
@@ -72,8 +73,8 @@ package protocol StoreSource: Sendable {
         of key: String, in archive: ArchiveAddress, progress: (Double) -> Bool
     ) throws(SourceError) -> LogHistory
 
-    /// At most `count` messages of a log, oldest first. At `moment`, `behind` messages followed the first of these. Skips
-    /// damaged ones. Keeps at most `limit` bytes of each.
+    /// At most `count` messages of a log, oldest first, beginning with the one that had `behind` later messages at `moment`.
+    /// Skips damaged ones. Keeps at most `limit` bytes of each.
     func messages(
         count: Int, behind: Int, at moment: LogMoment, limit: Int, in archive: ArchiveAddress
     ) throws(SourceError) -> LogBatch
@@ -82,7 +83,7 @@ package protocol StoreSource: Sendable {
     func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction]
 
     /// Runs a query; nil if stopped. `progress` gets the share done, 0 to 1, and returns whether to continue.
-    func query(_ request: QueryRequest, progress: (Double) -> Bool) throws(SourceError) -> QueryAnswer?
+    func query(_ request: QueryRequest, progress: (Double) -> Bool) throws(SourceError) -> QueryResult?
 
     /// Runs a query and writes its result to a file; nil if stopped.
     func export(
@@ -109,7 +110,7 @@ package protocol StoreSource: Sendable {
     // MARK: Editing
 
     /// Why the entry can't be edited or added; nil if it can.
-    func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError?
+    func readOnlyReason(_ key: String, in archive: ArchiveAddress) -> SourceError?
 
     /// Whether a new object or list is stored as JSON, and not as CBOR.
     var storesJSON: Bool { get }
@@ -140,8 +141,8 @@ package protocol StoreSource: Sendable {
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome>
 
-    /// Undoes an action; nil if it no longer can be undone. Another action of that number stays. `checkpoint` gets the share done, 0 to 1,
-    /// between parts and returns whether to continue.
+    /// Undoes an action; nil if it can no longer be undone. Doesn't undo another action with the same number. `checkpoint` gets
+    /// the share done, 0 to 1, between parts and returns whether to continue.
     func undo(
         _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>?
@@ -156,7 +157,7 @@ package protocol StoreSource: Sendable {
 extension StoreSource {
     package func listing(
         in archive: ArchiveAddress, holding text: String, loadsMetadata: Bool,
-        while goesOn: (Int) -> Bool
+        while shouldContinue: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
     package func contains(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> Bool {
         try entry(key, in: archive) != nil
@@ -240,11 +241,11 @@ extension StoreSource {
     }
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryAnswer? { throw .hasNoEntries }
+    ) throws(SourceError) -> QueryResult? { throw .hasNoEntries }
     package func export(
         _ request: QueryRequest, to file: OutputFile, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? { throw .hasNoEntries }
-    package func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? {
+    package func readOnlyReason(_ key: String, in archive: ArchiveAddress) -> SourceError? {
         .isOnlyLookedAt
     }
     package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? { nil }

@@ -7,10 +7,10 @@ import TerminalKit
 package struct StoreList: Sendable, Hashable {
     package var stores: [StoreSummary]
     /// Why favorites and recent stores couldn't be read; one line.
-    package var unremembered: String?
+    package var favoritesProblem: String?
 
-    package init(_ stores: [StoreSummary], unremembered: String? = nil) {
-        (self.stores, self.unremembered) = (stores, unremembered)
+    package init(_ stores: [StoreSummary], favoritesProblem: String? = nil) {
+        (self.stores, self.favoritesProblem) = (stores, favoritesProblem)
     }
 }
 
@@ -71,7 +71,7 @@ package struct StoreFigures: Sendable, Hashable {
     /// Metadata that the source can't report.
     package var unreported: Set<QueryMetadata> = []
     /// Why values are read only on request; nil if a read doesn't count as an access.
-    package var objectionToReading: String?
+    package var unreadableReason: String?
     package var whole: ArchiveSample?
     package var isReadOnly = false
     /// Whether this user may only read it.

@@ -1,4 +1,4 @@
-/// What simulated hit ratios say about a cache's limit and policy.
+/// A recommendation for a cache's limit or policy, derived from simulated hit ratios.
 package struct CacheAdvice: Sendable, Equatable {
     package enum Change: Sendable, Equatable {
         /// The smallest simulated limit from which on a larger one adds less than ``negligible``.
@@ -9,22 +9,22 @@ package struct CacheAdvice: Sendable, Equatable {
         case keep
     }
 
-    /// A difference of hit ratios that isn't worth a change.
+    /// Hit ratios that differ by less are considered equal.
     package static let negligible = 0.01
 
     package let change: Change
-    /// Hit ratio of the present policy at the present limit, 0 to 1.
+    /// Hit ratio of the current policy at the current limit, 0 to 1.
     package let now: Double
     /// Hit ratio after the change.
     package let after: Double
-    /// The smallest limit that keeps 95 % of the hits under the present policy, interpolated between simulated limits; nil if the
-    /// smallest simulated one keeps them, too, or without hits.
+    /// The smallest limit that keeps 95 % of the hits under the current policy, interpolated between simulated limits. Nil if the
+    /// smallest simulated limit keeps them, or if there are no hits.
     package let sufficientLimit: Int?
 
     /// - Parameters:
     ///   - highestLimit: the largest limit that the cache can have.
     ///   - policies: those that the cache can change to.
-    /// - Returns: nil if the present limit or policy isn't simulated.
+    /// - Returns: nil if the current limit or policy isn't simulated.
     package init?(
         _ points: [MissRatioCurve.Point], limit: Int, policy: CachePolicy, highestLimit: Int = .max,
         policies: [CachePolicy]

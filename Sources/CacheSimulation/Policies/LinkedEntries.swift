@@ -1,5 +1,5 @@
-/// The entries of a simulated cache in doubly linked lists. One array has a node for each key number. Its first nodes are the
-/// lists' ends; their sizes are the lists' totals. A key is in one list at most.
+/// The entries of a simulated cache in doubly linked lists. One array has a node for each key number. Its first nodes are
+/// sentinels of the lists; their sizes are the lists' totals. A key is in one list at most.
 struct LinkedEntries {
     struct Node {
         fileprivate var previous: Int32

@@ -1,4 +1,4 @@
-/// Belady's optimum, which needs all later requests: evicts the entry with the latest next read, or doesn't add the new one. If
+/// Belady's optimum, which needs all later requests: evicts the entry whose next read is latest, or doesn't add the new one. If
 /// sizes differ, this is only a heuristic: another policy may have more hits.
 enum OptimalPolicy {
     private struct Use {
@@ -47,7 +47,7 @@ enum OptimalPolicy {
             case .read, .lookup: upcoming[key] = place
             case .write, .remove: upcoming[key] = Int.max
             case .prior: upcoming[key] = Int.max
-            // The read before it has added the key already.
+            // The preceding read has already added the key.
             case .update: break
             }
         }

@@ -41,7 +41,8 @@ struct S3FIFOPolicy: EvictionPolicy {
         if small == 0 || small < limit / 10 || !evictFromSmall() { evictFromMain() }
     }
 
-    /// Evicts the oldest entry with fewer than two accesses, and moves older ones to the main queue. False if all moved.
+    /// Evicts the oldest entry with fewer than two accesses, and moves older entries to the main queue. False if it moved all
+    /// entries.
     private mutating func evictFromSmall() -> Bool {
         while let key = entries.last(Self.small) {
             let isAccessed = entries[key].frequency > 1

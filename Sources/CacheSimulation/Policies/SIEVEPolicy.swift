@@ -32,7 +32,7 @@ struct SIEVEPolicy: EvictionPolicy {
 
     mutating func remove(_ key: Int) {
         guard holds(key) else { return }
-        // Without a position, the oldest entry is the next to examine.
+        // If the position is nil, the oldest entry is the next to examine.
         if (hand ?? entries.last(0)) == key { hand = entries.newer(key) }
         entries.remove(key)
     }

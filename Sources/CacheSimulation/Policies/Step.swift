@@ -5,9 +5,9 @@ struct Step {
         case read
         /// Counts as a hit or a miss. A miss adds nothing.
         case lookup
-        /// Like a read, but neither a hit nor a miss.
+        /// Like a read, but counts as neither a hit nor a miss.
         case write
-        /// Stores a value that was stored before the recording.
+        /// Adds a value that the recorded cache stored before the recording began.
         case prior
         /// Stores the value after a miss of the same key. Not an access.
         case update

@@ -112,7 +112,7 @@ struct KeySampler {
         return lower(to: max(least, values[most]))
     }
 
-    /// Drops the keys above a rate, and returns their numbers. A higher rate than the present one has no effect.
+    /// Drops the keys above a rate, and returns their numbers. A higher rate than the current one has no effect.
     mutating func lower(toRate rate: Double) -> [Int] { lower(to: Self.threshold(rate)) }
 
     private mutating func lower(to bound: UInt32) -> [Int] {
@@ -121,7 +121,7 @@ struct KeySampler {
         return release { $0.value >= bound }
     }
 
-    /// Drops keys without lowering the threshold: their next request adds them again. Frees all dropped keys' numbers.
+    /// Drops keys without lowering the threshold; their next request adds them again. Frees the numbers of all dropped keys.
     mutating func forget(_ isForgotten: (Int) -> Bool) {
         for number in keys.indices where keys[number].isUsed && isForgotten(number) { release(number) }
         free = keys.indices.filter { !keys[$0].isUsed }.map(UInt32.init)

@@ -81,7 +81,7 @@ package struct PolicySimulation: Sendable {
     /// Counts reads of keys that are not in the source's sample.
     package mutating func skip(reads: Int) { all += reads }
 
-    /// Resets the counts, not the caches' contents: earlier requests only filled them.
+    /// Resets the counts but keeps the contents of the caches, so that earlier requests only fill them.
     package mutating func beginCounting() {
         (all, counted, recordedHits) = (0, 0, 0)
         groupRequests = groupRequests.map { _ in 0 }
@@ -171,7 +171,7 @@ package struct PolicySimulation: Sendable {
     /// With a recorded cache, its ratio over all reads, and the difference of the simulated one since that became warm.
     private func hitRatio(_ simulated: Simulated) -> Double {
         let reads = counted - simulated.start.reads
-        guard recordedLimit != nil, reads > 0 else {
+        guard simulated.start.reads > 0, reads > 0 else {
             return MissRatioCurve.hitRatio(hits: simulated.hits, counted: counted, all: all)
         }
         let more = simulated.hits - simulated.start.hits - (recordedHits - simulated.start.recorded)

@@ -27,7 +27,7 @@ package struct RecordedTrace: Sendable {
         if request.isRead { requests += 1 }
         guard sampler.isSampled(request.hash) else { return }
         sampler.resolve(request) { steps.append($0) }
-        // The margin avoids filtering all requests for each new key.
+        // Without the margin, each new key would filter all requests.
         if mostKeys < .max, sampler.threshold > leastThreshold, sampler.count > mostKeys + mostKeys / 4 {
             reduce()
         }

@@ -3,8 +3,8 @@ package struct Request: Sendable {
     package enum Kind: UInt8, Sendable {
         /// Counts as a hit or a miss. A miss adds the key if its size is known.
         case read
-        /// A read that the recorded cache served. If it is the key's first request, the key was stored before the recording, so also
-        /// in caches that are at least as large.
+        /// A hit of the recorded cache. If it is the key's first request, the key was stored before the recording began.
+        /// Simulated caches that are at least as large then contain it, too.
         case hit
         /// A read that the recorded cache missed. Counts like a read, but only a write adds the key.
         case miss
@@ -27,7 +27,7 @@ package struct Request: Sendable {
     package var time: Int64
     /// Expiry time, in the unit of `time`; nil: a read or miss keeps the key's expiry time, others remove it.
     package var expiry: Int64?
-    /// The caller's number for an owner or a key prefix.
+    /// A number that the caller assigns to an owner or a key prefix.
     package var group: UInt16
 
     package init(

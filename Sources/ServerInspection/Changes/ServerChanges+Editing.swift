@@ -2,12 +2,12 @@ import StoreInspection
 import ValkeyWire
 
 extension ServerChanges {
-    /// The transaction that changes a watched value, and the checks whether it did.
+    /// The transaction that changes a watched value, and checks of whether it was executed.
     private struct Edit {
         var commands: [RESPCommand]
         /// Whether the results show that the value was stored; false: the watched key has expired; nil: an invalid result.
         let isDone: ([RESPValue]) -> Bool?
-        /// Reads whether the value is as after the edit; false: as before; nil: neither.
+        /// Reads the value. True: it is as after the edit; false: as before the edit; nil: neither.
         let isStored: () throws(SourceError) -> Bool?
     }
 
@@ -19,7 +19,7 @@ extension ServerChanges {
     ///   - former: nil: the key or the element is absent.
     ///   - run: the run of the server where the key was found; nil: any.
     /// - Returns: false if another client changed, removed or created the key or the element; nothing was changed.
-    /// - Throws: an error that states that nothing was changed, or that this is unknown.
+    /// - Throws: an error that states that nothing was changed, or that it is unknown whether the value was changed.
     package func store(
         _ bytes: [UInt8]?, at key: [UInt8], _ element: ValueElement? = nil, replacing former: [UInt8]?,
         in run: String? = nil
@@ -39,15 +39,15 @@ extension ServerChanges {
         } readBack: { () throws(SourceError) in
             try edit.isStored()
         }
-        // Other clients may have shifted the elements, added an equal one or removed one: a list's state proves neither.
+        // A list's state doesn't prove which client changed it: others may have moved, added or removed elements.
         let isList = element?.type == "list"
         let isShifted = isList && (former == nil || bytes == nil)
         switch execution {
         case .confirmed(let results): return edit.isDone(results) == true
         case .conflict(true?) where isShifted:
             throw SourceError(
-                "\(connection.address) reported a conflict with another client, but the list is as planned; it is unknown "
-                    + "which client changed it")
+                "\(connection.address) reported a conflict with another client, but the list has the new value; it is "
+                    + "unknown which client changed it")
         case .conflict(let isStored): return isStored == true
         case .failed(_, true??) where !isShifted: return true
         case .failed(let failure, let isStored):
@@ -58,12 +58,12 @@ extension ServerChanges {
         }
     }
 
-    /// Watches the key and prepares the change; nil: the current value isn't the previous one.
+    /// Watches the key and prepares the change; nil: the current value isn't equal to `former`.
     private func edit(
         _ key: [UInt8], _ element: ValueElement?, from former: [UInt8]?, to bytes: [UInt8]?, in run: String?
     ) throws(SourceError) -> Edit? {
-        let traits = try connection.requireRun(run)
-        let times = try deadlines(of: [key], behind: ServerChanges.watch([key]))
+        let capabilities = try connection.requireRun(run)
+        let times = try deadlines(of: [key], after: ServerChanges.watch([key]))
         var edit: Edit
         if let element {
             guard try asked([RESPCommand("TYPE") + key])[0] == .status(element.type) else { return nil }
@@ -91,23 +91,23 @@ extension ServerChanges {
             guard let bytes, try isString(at: key, equalTo: former) else { return nil }
             // Before version 6.0.9, a transaction doesn't fail if a watched key expires. XX then stores nothing.
             let command = RESPCommand("SET") + key + bytes + (former == nil ? "NX" : "XX")
-            edit = Edit(commands: [traits.keepsExpiryTimes ? command + "KEEPTTL" : command]) {
+            edit = Edit(commands: [capabilities.keepsExpiryTimes ? command + "KEEPTTL" : command]) {
                 $0[0] == .status("OK") ? true : $0[0] == .null ? false : nil
             } isStored: { () throws(SourceError) in
                 if try isString(at: key, equalTo: bytes) { return true }
                 return try isString(at: key, equalTo: former) ? false : nil
             }
         }
-        if !traits.keepsExpiryTimes, let deadline = times.each[0] {
-            // A duration, because a time by a wrong clock could delete the key at once.
+        if !capabilities.keepsExpiryTimes, let deadline = times.each[0] {
+            // A duration is used, because an absolute time by a wrong clock could delete the key at once.
             let duration = min(max(1, Int(deadline - times.now)), 1 << 60)
             edit.commands.append(RESPCommand("PEXPIRE") + key + duration)
         }
         return edit
     }
 
-    /// The expiry time of a hash's field, which `HSET` removes, in milliseconds since 1970; nil: none. Fields have one since Redis 7.4
-    /// and Valkey 9.
+    /// The expiry time of a hash's field, which `HSET` removes, in milliseconds since 1970; nil: none. Fields have one since
+    /// Redis 7.4 and Valkey 9.
     private func deadline(ofField name: [UInt8], at key: [UInt8]) throws(SourceError) -> Int64? {
         let commands = [RESPCommand("HPEXPIRETIME") + key + "FIELDS" + 1 + name]
         let replies = try connection.change(commands, in: database, isContinued: true)

@@ -13,7 +13,7 @@ extension ServerChanges {
             if record.isOver {
                 action.entries -= min(action.entries, Int(record.undone))
             } else {
-                // The record of an action that is running or was killed has no figures.
+                // The record of an action that is running or was killed has no counts.
                 (action.entries, action.bytes) = try undo.figures(of: record)
             }
             return action
@@ -22,8 +22,8 @@ extension ServerChanges {
 
     /// Undoes an action; nil: it can no longer be undone. Keys that were stored again stay unchanged.
     /// - Parameters:
-    ///   - time: of the action; nil: any. Numbers are reused after the undo window.
-    ///   - isOfOtherRun: allows a server that was started after the action, which may be another server.
+    ///   - time: the time of the action, because numbers are reused after the undo window; nil: any.
+    ///   - isOfOtherRun: whether the server may have been started after the action, and so may be another one.
     ///   - checkpoint: gets the share done, and returns whether to continue.
     package func undo(
         _ id: UInt32, begun time: Timestamp? = nil, evenIfRestarted isOfOtherRun: Bool = false,
@@ -44,13 +44,13 @@ extension ServerChanges {
         defer { lock.release() }
         // Another process may have undone it since.
         guard let record = try undo.records().first(where: { $0.token == known.token }) else { return nil }
-        let run = try connection.traits().run
+        let run = try connection.capabilities().run
         guard run == record.run || isOfOtherRun else {
             let doubt =
                 record.run.isEmpty || run.isEmpty
                 ? "the server at \(connection.address) may be a different one (no permission for INFO)"
                 : "the server at \(connection.address) was restarted, and may be a different one"
-            throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
+            throw SourceError("\(doubt); pass --restarted to vellum undo to restore the keys there")
         }
         var restoration = Restoration(
             changes: self, undo: undo, record: record, numbers: try undo.numbers(of: record))
@@ -68,10 +68,10 @@ private struct Restoration {
     private var record: UndoArchive.Record
     private let numbers: [Int]
     private var outcome = UndoOutcome.nothing
-    /// Numbers of the copies of a block that are restored or skipped.
+    /// Numbers of the restored and skipped copies of the current block.
     private var done: [Int] = []
     private var stopped: String?
-    /// Number of copies that can't be read, and the known keys of some.
+    /// Number of unreadable copies, and some of their keys.
     private var lost = 0
     private var lostKeys: [String] = []
     /// Keys of the copies that can't be restored now, and the first of them with the reason.
@@ -91,7 +91,8 @@ private struct Restoration {
         while place < numbers.count, stopped == nil {
             do throws(SourceError) {
                 let copies = try copies(from: &place)
-                try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for restored ones")
+                try connection.requireMemory(
+                    for: copies.reduce(0) { $0 + $1.copy.size }, "for the restored ones")
                 try restore(copies)
             } catch {
                 stopped = error.description
@@ -124,7 +125,7 @@ private struct Restoration {
         var words = [stopped].compactMap { $0 }
         if let firstRefused {
             words.append(
-                "\(Figures.count(refused.count, "copy was", "copies were")) refused and kept for a retry, such as "
+                "\(Figures.count(refused.count, "copy was", "copies were")) refused by the server and kept for a retry, such as "
                     + firstRefused)
         }
         if lost > 0 {
@@ -154,12 +155,12 @@ private struct Restoration {
         return copies
     }
 
-    /// Milliseconds by which a previous expiry time must be in the future, so that it hasn't passed when the server gets it.
+    /// Minimum milliseconds until an expiry time that is restored, so that it is still in the future when the server receives it.
     private static let margin: Int64 = 5000
 
     private mutating func restore(_ copies: [Numbered]) throws(SourceError) {
         // In a cluster a transaction can't have keys of several slots.
-        let isSingle = try connection.traits().isClustered
+        let isSingle = try connection.capabilities().isClustered
         var again = isSingle ? copies.reversed().map { [$0] } : [copies]
         var tries = 0
         var lost: Set<Int> = []
@@ -200,7 +201,7 @@ private struct Restoration {
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
         let times = try changes.deadlines(
-            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
+            of: keys, after: isOfDeadlines ? ServerChanges.watch(keys) : [])
         for (_, copy) in copies where copy.deadline != nil || isOfDeadlines {
             try connection.requireClock(times.now, near: copy.time)
         }
@@ -209,20 +210,22 @@ private struct Restoration {
         var absent: [Numbered] = []
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
-            if copy.isDoubtful(at: times.now) {
-                refuse(copy, "the clocks of this machine and the server differ about its expiry time")
+            if copy.isExpiryAmbiguous(at: times.now) {
+                refuse(
+                    copy,
+                    "the clocks of this machine and the server disagree whether its expiry time has passed")
             } else if let size = sizes[place].number {
-                one.copy.size = KeyFacts.size(size)
+                one.copy.size = KeyMetadata.size(size)
                 // An earlier undo may have been killed before it removed the copy.
                 let isRestored = times.isSame(times.each[place], copy.deadline)
                 let isChanged = isOfDeadlines && times.isNew(times.each[place], copy)
-                if isRestored || isChanged, one.copy.size <= ServerChanges.largest {
+                if isRestored || isChanged, one.copy.size <= ServerChanges.mostKeyBytes {
                     present.append((one, isRestored))
                 } else {
                     skip(one)
                 }
             } else if copy.dump.isEmpty || isOfDeadlines && times.now < copy.newDeadline ?? .max {
-                // Before its expiry time only another client deletes a key.
+                // The key is absent before its expiry time, so another client has deleted it.
                 skip(one)
             } else if let deadline = copy.deadline, deadline <= times.now {
                 outcome.expired += 1
@@ -250,7 +253,7 @@ private struct Restoration {
             if one.copy.digest != digest || !isRestored && left <= Restoration.margin {
                 skip(one)
             } else if isRestored, record.isOver, record.entries == 0 {
-                // No change by the action is known.
+                // It is unknown whether the action changed this key.
                 done.append(one.number)
             } else if isRestored {
                 note(one)
@@ -283,7 +286,7 @@ private struct Restoration {
 
     private func restoring(_ copy: UndoArchive.Copy, at now: Int64) throws(SourceError) -> RESPCommand {
         let command = RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
-        if try connection.traits().countsUses {
+        if try connection.capabilities().countsUses {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
         }
         guard let idle = copy.idle else { return command }

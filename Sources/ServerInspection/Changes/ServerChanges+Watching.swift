@@ -15,7 +15,7 @@ extension ServerChanges {
             return one.distance(to: other).magnitude <= tolerance || (0...slack).contains(one &- other)
         }
 
-        /// Whether a time is the one that the action has set.
+        /// Whether a time equals the expiry time that the action has set.
         func isNew(_ one: Int64?, _ copy: UndoArchive.Copy) -> Bool {
             isSame(one, copy.newDeadline, orLaterBy: copy.slack ?? 0)
         }
@@ -26,10 +26,10 @@ extension ServerChanges {
         [RESPCommand("UNWATCH"), RESPCommand("WATCH") + keys]
     }
 
-    /// - Parameter first: commands sent before, such as `WATCH`.
-    func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
-        let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
-        let commands = first + [time] + keys.map(traits.expiry) + [time]
+    /// - Parameter first: commands to send first, such as `WATCH`.
+    func deadlines(of keys: [[UInt8]], after first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
+        let (capabilities, time) = (try connection.capabilities(), RESPCommand("TIME"))
+        let commands = first + [time] + keys.map(capabilities.expiry) + [time]
         let start = ContinuousClock.now
         let replies = try connection.ask(commands, in: database)
         try connection.accept(replies, to: commands)
@@ -41,9 +41,9 @@ extension ServerChanges {
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds,
             (-1000...1000 + Int64((ContinuousClock.now - start) / .milliseconds(1))).contains(end - now)
         else { throw connection.invalidReply(to: "TIME") }
-        let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
+        let error = capabilities.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
-            now: now, each: times.dropFirst().dropLast().map { traits.deadline($0, at: now) },
+            now: now, each: times.dropFirst().dropLast().map { capabilities.deadline($0, at: now) },
             tolerance: error)
     }
 
@@ -55,10 +55,10 @@ extension ServerChanges {
         return replies
     }
 
-    /// Passes the dump of each key to `body`, in their order; an absent key has an empty one. Answers take memory of the server, so
-    /// they are small if it evicts.
+    /// Passes the dump of each key to `body`, in their order; an absent key has an empty dump. Replies use
+    /// the server's memory, so requests are small if it evicts.
     func dump(_ copies: [UndoArchive.Copy], _ body: ([UInt8]) -> Void) throws(SourceError) {
-        let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
+        let most = try connection.capabilities().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
         while place < copies.count {
             let block = copies[place...].prefix(.max, bytes: most, \.size)
@@ -68,7 +68,7 @@ extension ServerChanges {
         }
     }
 
-    /// Executes commands that return numbers of keys in a transaction, then others, as ``execute(_:)``.
+    /// Executes commands that return numbers of keys, and then the others, in one transaction. See ``execute(_:)``.
     func transact(
         _ commands: [RESPCommand], then others: [RESPCommand] = []
     ) throws(SourceError) -> [RESPValue]? {
@@ -82,7 +82,8 @@ extension ServerChanges {
     }
 
     /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
-    /// - Throws: a refusal of keys (``ServerConnection/concernsKeys(_:)``) if nothing was executed. After another error the result is unknown.
+    /// - Throws: a refusal of keys (``ServerConnection/concernsKeys(_:)``) if nothing was executed. After another error the
+    ///   result is unknown.
     func execute(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
         // If MULTI is refused, the following commands would be executed at once.
         let begin = [RESPCommand("MULTI")]
@@ -98,7 +99,7 @@ extension ServerChanges {
         return results
     }
 
-    /// The effect of a transaction, by its reply or, without one, by the state that is read afterwards.
+    /// The effect of a transaction, determined by its reply or, without a reply, by the state that is read afterwards.
     enum Execution<State> {
         case confirmed([RESPValue])
         /// The server reported that another client changed a watched key. It may have executed the transaction nevertheless.

@@ -3,19 +3,19 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// Confirmed changes of a server's database, and their undo. Each block of keys is copied to an ``UndoArchive``, then changed by a
-/// transaction that fails if another client changed one of them since. Keys that changed after the plan are changed too, unless they
-/// no longer meet the plan's condition. For one thread.
+/// Confirmed changes of a server's database, and their undo. Each block of keys is copied to an ``UndoArchive``, then changed by
+/// a transaction that fails if another client changed one of them since. Keys that were changed after the plan was made are
+/// included, unless they no longer meet its condition. For one thread.
 package struct ServerChanges {
     /// Maximum keys of a transaction, and bytes by the server's estimate.
     static let block = 64
     static let blockBytes = 1 << 20
     /// Maximum bytes of a reply of a server that evicts.
     static let smallBytes = 16 << 10
-    /// Bytes from which on a copy needs free memory at the server.
-    private static let large = 1 << 20
+    /// Minimum bytes of a key for which the server must have free memory before the copy.
+    private static let largeKeyBytes = 1 << 20
     /// Maximum bytes of a key: copying a larger one would block the server.
-    static let largest = 64 << 20
+    static let mostKeyBytes = 64 << 20
     static let tries = 5
 
     let connection: ServerConnection
@@ -24,7 +24,7 @@ package struct ServerChanges {
 
     /// - Parameter folder: the folder of the undo store, created on demand. Edits don't use it.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
-        // A separate connection: other requests could end its watches.
+        // A separate connection, because other requests could end the watches.
         connection = ServerConnection(address, seconds: 30, staysWithServer: true)
         (self.database, self.folder) = (database, folder)
     }
@@ -33,12 +33,12 @@ package struct ServerChanges {
         let action: PlannedAction
         /// Minimum idle seconds of keys to expire; nil: any.
         let idle: Double?
-        let isStillMeant: Condition?
+        let condition: Condition?
         let undo: UndoArchive
         var record: UndoArchive.Record
         var number = 0
         var outcome = PlanOutcome()
-        /// Keys left unchanged, and the reason of the first.
+        /// The keys left unchanged, and the reason for the first one.
         var left: Set<[UInt8]> = []
         var reason: String?
         /// Why some keys are counted as changed although the server reported otherwise.
@@ -57,7 +57,7 @@ package struct ServerChanges {
         mutating func note(_ copies: [UndoArchive.Copy], _ results: [RESPValue]) {
             number += copies.count
             for (place, copy) in copies.enumerated() {
-                // The key has expired before it got a new expiry time.
+                // The key expired before its new expiry time was set.
                 if !action.removes, results[place].number == 0 {
                     outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 } else {
@@ -70,15 +70,15 @@ package struct ServerChanges {
     /// Returns which of some keys meet the plan's condition.
     package typealias Condition = ([String]) throws(SourceError) -> Set<ExactText>
 
-    /// Carries a plan out.
+    /// Executes a plan.
     /// - Parameters:
     ///   - run: the run of the server where the keys were found; nil: any.
     ///   - checkpoint: gets the number of keys done, and returns whether to continue.
-    ///   - isStillMeant: called with watched keys; the others are skipped.
-    ///   - readsAccesses: whether that depends on idle times or access frequencies.
+    ///   - condition: called with watched keys; keys that it doesn't return are skipped.
+    ///   - readsAccesses: whether the condition depends on idle times or access frequencies.
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in run: String? = nil,
-        checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil,
+        checkpoint: (Int) -> Bool = { _ in true }, meeting condition: Condition? = nil,
         readsAccesses: Bool = false
     ) throws(SourceError) -> Carried<PlanOutcome> {
         guard
@@ -86,17 +86,18 @@ package struct ServerChanges {
                 in: folder, for: connection.address, database: database, creating: true)
         else { throw SourceError("there is no folder for undo records") }
         defer { undo.close() }
-        let traits = try connection.requireRun(run)
-        // A duration: a later step of this machine's clock must not make keys idle.
+        let capabilities = try connection.requireRun(run)
+        // A duration, so that a later adjustment of this machine's clock doesn't make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
-        // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
-        let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
+        // If copies count as accesses, a failed transaction of several keys doesn't show which keys other clients accessed.
+        let isSingle =
+            capabilities.isClustered || (idle != nil || readsAccesses) && !capabilities.keepsIdleTimes
         var work = Work(
-            action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: traits.run))
+            action: action, idle: idle, condition: condition, undo: undo,
+            record: try undo.begin(action.kind, in: capabilities.run))
         guard let lock = try undo.lock(of: work.record) else {
-            throw SourceError("its number is in use by another action")
+            throw SourceError("another process uses the number of this action")
         }
         defer { lock.release() }
         var stopped: String?
@@ -110,11 +111,11 @@ package struct ServerChanges {
                 isSingle ? 1 : ServerChanges.block, bytes: ServerChanges.blockBytes, \.size)
             let before = work.outcome.entries
             do throws(SourceError) {
-                if block[place].size > ServerChanges.largest {
+                if block[place].size > ServerChanges.mostKeyBytes {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
                 } else {
-                    if block[place].size > ServerChanges.large {
-                        try connection.requireRoom(
+                    if block[place].size > ServerChanges.largeKeyBytes {
+                        try connection.requireMemory(
                             for: block[place].size, "to copy \(TerminalSafe.quoted(block[place].key))")
                     }
                     try change(block.map { KeyName.bytes($0.key) }, &work)
@@ -134,7 +135,7 @@ package struct ServerChanges {
     }
 
     private static let tooLarge =
-        "its copy of more than \(Figures.bytes(UInt64(largest))) would block the server; change it with another program"
+        "its copy of more than \(Figures.bytes(UInt64(mostKeyBytes))) would block the server; change it with another program"
 
     private func end(_ work: inout Work, _ stopped: String?) -> Carried<PlanOutcome> {
         var (stopped, record) = (stopped, work.record)
@@ -158,7 +159,7 @@ package struct ServerChanges {
     /// Prefixes of the errors that a permitted `RESTORE` of an empty value returns: for a present key, and for an absent one.
     private static let errorsProvingRight = ["BUSYKEY", "ERR DUMP payload", "ERR Bad data format"]
 
-    /// Returns the copies that the user has the right to restore; the other keys stay unchanged. Tests each key by a `RESTORE` of an
+    /// Returns the copies that the user is permitted to restore; the other keys stay unchanged. Tests each key by a `RESTORE` of an
     /// empty value, which no server stores. Like a copy, the test is an access to the key.
     private func restorable(
         _ copies: [UndoArchive.Copy], _ work: inout Work
@@ -183,7 +184,7 @@ package struct ServerChanges {
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
         var again = [keys]
         var tries = 0
-        // On some servers a copy counts as an access, so idle times are those of the first copy.
+        // On some servers a copy counts as an access, so idle times are taken from the first copy of each key.
         var earlier: [[UInt8]: UndoArchive.Copy] = [:]
         while let keys = again.popLast() {
             var copies: [UndoArchive.Copy] = []
@@ -246,7 +247,7 @@ package struct ServerChanges {
         }
     }
 
-    /// Returns the copies of the keys that have the state after the action, perhaps because of another client.
+    /// Returns the copies whose keys are now as after the action, possibly changed by another client.
     private func changed(
         _ copies: [UndoArchive.Copy], _ action: PlannedAction
     ) throws(SourceError) -> [UndoArchive.Copy] {
@@ -254,7 +255,7 @@ package struct ServerChanges {
         let commands = keys.map { RESPCommand("EXISTS") + $0 }
         let replies = try connection.ask(commands, in: database)
         try connection.accept(replies, to: commands)
-        let times = try action.removes ? nil : deadlines(of: keys, behind: [])
+        let times = try action.removes ? nil : deadlines(of: keys, after: [])
         return copies.enumerated().filter { place, copy in
             let isAbsent = replies[place].number == 0
             guard let times else { return isAbsent }
@@ -284,24 +285,24 @@ package struct ServerChanges {
         guard let milliseconds = work.action.milliseconds else {
             return try transact(copies.map { ServerChanges.expiring($0.key, at: nil) })
         }
-        let traits = try connection.traits()
-        // Durations, because the server's clock may be wrong, or may have been set since its time was read.
+        let capabilities = try connection.capabilities()
+        // Durations are used, because the server's clock may be wrong, or may have been adjusted since its time was read.
         let results = try transact(
             copies.map { RESPCommand("PEXPIRE") + $0.key + Int(milliseconds) },
-            then: copies.map { traits.expiry(of: $0.key) }
-                + (traits.reportsExpiryTimes ? [] : [RESPCommand("TIME")]))
-        guard let results, let now = traits.reportsExpiryTimes ? 0 : results.last?.milliseconds else {
+            then: copies.map { capabilities.expiry(of: $0.key) }
+                + (capabilities.reportsExpiryTimes ? [] : [RESPCommand("TIME")]))
+        guard let results, let now = capabilities.reportsExpiryTimes ? 0 : results.last?.milliseconds else {
             return results
         }
         let local = Timestamp.now().microseconds / 1000
         let exact = zip(copies, results.dropFirst(copies.count)).map { copy, reply in
-            guard let deadline = traits.deadline(reply, at: now) else { return copy }
+            guard let deadline = capabilities.deadline(reply, at: now) else { return copy }
             var copy = copy
             (copy.newDeadline, copy.slack) = (deadline, nil)
             (copy.time, copy.local) = (max(0, deadline - milliseconds), local)
             return copy
         }
-        // If this finds no space, the estimate remains.
+        // If there is no space for the exact time, the record keeps the estimate.
         try? keep(exact, work)
         return results
     }
@@ -315,7 +316,7 @@ package struct ServerChanges {
     private func read(
         _ keys: [[UInt8]], _ work: inout Work, knowing earlier: [[UInt8]: UndoArchive.Copy]
     ) throws(SourceError) -> [UndoArchive.Copy] {
-        let countsUses = try connection.traits().countsUses
+        let countsUses = try connection.capabilities().countsUses
         var commands: [RESPCommand] = []
         for key in keys {
             commands += [
@@ -323,10 +324,10 @@ package struct ServerChanges {
                 RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
             ]
         }
-        // Expiry times first: a copy takes time.
-        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys))
+        // Expiry times are read before the copies, which take time.
+        let deadlines = try deadlines(of: keys, after: ServerChanges.watch(keys))
         let local = Timestamp.now().microseconds / 1000
-        let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
+        let matching = try work.condition?(keys.map { KeyName.text($0) })
         let replies = try asked(commands)
         var found = PlanOutcome()
         var copies: [UndoArchive.Copy] = []
@@ -343,14 +344,14 @@ package struct ServerChanges {
                 found.unchanged += 1
                 continue
             }
-            if let meant, !meant.contains(ExactText(KeyName.text(key))) {
+            if let matching, !matching.contains(ExactText(KeyName.text(key))) {
                 skip(.changed)
                 continue
             }
             let uses = replies[place * 2 + 1].number
             var copy = UndoArchive.Copy(
                 key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
-                size: KeyFacts.size(size))
+                size: KeyMetadata.size(size))
             (copy.deadline, copy.time, copy.local) = (deadline, deadlines.now, local)
             if let milliseconds = work.action.milliseconds {
                 (copy.newDeadline, copy.slack) = (deadlines.now + milliseconds, 60_000)
@@ -361,7 +362,7 @@ package struct ServerChanges {
                 work.leave(key, "its expiry time has passed by the server's clock, which may be wrong")
             } else if let least = work.idle, copy.idle.map({ Double($0) <= least }) ?? true {
                 skip(.used)
-            } else if copy.size > ServerChanges.largest {
+            } else if copy.size > ServerChanges.mostKeyBytes {
                 work.leave(key, ServerChanges.tooLarge)
             } else {
                 copies.append(copy)
@@ -373,7 +374,7 @@ package struct ServerChanges {
         return work.action.needsCopies ? try restorable(copies, &work) : copies
     }
 
-    /// Returns copies with their dumps, without absent keys and damaged dumps. A copy that equals an earlier one gets its idle time.
+    /// Adds dumps to copies; removes absent keys and damaged dumps. A copy equal to an earlier one gets the idle time of that one.
     private func withDumps(
         _ copies: [UndoArchive.Copy], knowing earlier: [[UInt8]: UndoArchive.Copy],
         _ found: inout PlanOutcome,
@@ -413,7 +414,7 @@ extension PlannedAction {
 
     fileprivate var removes: Bool { if case .setLifetime = self { false } else { true } }
 
-    /// Whether keys may be absent during the undo window.
+    /// Whether the undo needs copies of values, because keys may be deleted or expire during the undo window.
     fileprivate var needsCopies: Bool {
         if case .setLifetime(let lifetime) = self {
             lifetime.map { $0 < .seconds(UndoArchive.undoWindow + 60) } ?? false

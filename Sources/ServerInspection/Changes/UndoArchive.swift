@@ -48,10 +48,10 @@ struct UndoArchive {
         var frequency: Int64?
         /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
-        /// Maximum milliseconds by which the server's expiry time may be later; nil if the server has reported the exact time.
+        /// Maximum milliseconds by which the server's expiry time is later than `newDeadline`; nil if it is exact.
         var slack: Int64?
         var time: Int64 = 0
-        /// `time` by this machine's clock.
+        /// The time of the copy by this machine's clock.
         var local: Int64?
         var digest: ValueDigest?
         /// Bytes by the server's estimate.
@@ -63,7 +63,7 @@ struct UndoArchive {
         }
 
         /// Whether this machine's clock and a server's time `now` disagree about whether an expiry time has passed.
-        func isDoubtful(at now: Int64) -> Bool {
+        func isExpiryAmbiguous(at now: Int64) -> Bool {
             [deadline, newDeadline].contains { moment in
                 guard let moment, let left = left(until: moment) else { return false }
                 return moment <= now ? left > 2000 : left < -2000
@@ -71,7 +71,7 @@ struct UndoArchive {
         }
     }
 
-    /// - Returns: nil if it doesn't exist and isn't to be created.
+    /// - Returns: nil if it doesn't exist and `creating` is false.
     init?(in folder: String, for address: ServerAddress, database: Int, creating: Bool) throws(SourceError) {
         let name = UndoArchive.name(address, database)
         let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
@@ -88,7 +88,7 @@ struct UndoArchive {
         }
         guard let opened else { return nil }
         self.init(store: opened.0, archive: opened.1, folder: folder)
-        if creating { try? removeLeftLocks() }
+        if creating { try? removeOrphanedLocks() }
     }
 
     private init(store: Store, archive: Archive, folder: String) {
@@ -96,7 +96,7 @@ struct UndoArchive {
     }
 
     /// Removes lock files of killed actions without a record.
-    private func removeLeftLocks() throws(SourceError) {
+    private func removeOrphanedLocks() throws(SourceError) {
         let parent = folder.lastIndex(of: "/").map { folder[...$0] } ?? "./"
         let start = (folder.split(separator: "/").last ?? "") + "-"
         var left: [Int64: String] = [:]
@@ -114,7 +114,8 @@ struct UndoArchive {
         for path in left.values { unlink(path) }
     }
 
-    /// The archive's name, shorter than some host names. All host names of this machine share an archive; run IDs distinguish servers.
+    /// The archive's name, shorter than some host names. All host names of this machine share an archive; run IDs distinguish
+    /// servers.
     private static func name(_ address: ServerAddress, _ database: Int) -> String {
         let end = "-\(address.port)-db\(database)"
         if address.isLocal { return "localhost" + end }
@@ -188,7 +189,7 @@ struct UndoArchive {
     func keep(_ copies: [Copy], from number: Int, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for (place, copy) in copies.enumerated() {
-                // The owner names the key of a damaged copy.
+                // The owner is the key, which is still known if the copy is damaged.
                 let name = KeyName.text(copy.key)
                 let owner = 1...255 ~= name.utf8.count ? name : nil
                 try archive.put(
@@ -213,17 +214,17 @@ struct UndoArchive {
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         let key = UndoArchive.key(number, of: record)
         guard var copy = try decoded(Copy.self, key, orNil: true) else { return nil }
-        copy.size = KeyFacts.size(Int64(copy.size))
+        copy.size = KeyMetadata.size(Int64(copy.size))
         let numbers = [copy.deadline, copy.newDeadline, copy.slack, copy.idle, copy.time, copy.local]
         return numbers.allSatisfy { $0 ?? 0 >= 0 } ? copy : nil
     }
 
     private static func encoded(_ value: some Encodable) -> [UInt8] {
-        // Unreachable: numbers, texts and bytes have an encoding. A record that isn't stored would lose the keys.
+        // Unreachable, because numbers, texts and bytes can be encoded. Without a record, the keys would be lost.
         do { return try CBOREncoder().encode(value) } catch { preconditionFailure("\(error)") }
     }
 
-    /// The key of a copy that can't be read; nil: unknown. O(entries).
+    /// The key of an unreadable copy; nil: unknown. O(entries).
     func name(_ number: Int, of record: Record) -> String? {
         guard let entries = try? archive.entries() else { return nil }
         let key = UndoArchive.key(number, of: record)

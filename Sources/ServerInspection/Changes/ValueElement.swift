@@ -7,14 +7,14 @@ package enum ValueElement: Sendable, Hashable {
     case field([UInt8])
     /// An element of a list, with its value and the list's length (nil: unknown) when it was selected: other clients may move it.
     case index(Int, shown: [UInt8], of: Int?)
-    /// A new element behind a list's last one.
+    /// A new element at the end of a list.
     case end
     /// A member of a set, whose value is empty.
     case member([UInt8])
     /// The score of a sorted set's member.
     case score([UInt8])
 
-    /// What values of each type consist of.
+    /// The nouns for elements of each type.
     package static let nouns = ["hash": "field", "list": "element", "set": "member", "zset": "member"]
 
     /// An element that can be replaced; nil: none.
@@ -73,7 +73,7 @@ package enum ValueElement: Sendable, Hashable {
         return Array((isWhole ? "\(Int64(score))" : "\(score)").utf8)
     }
 
-    /// The commands that store a value in place of another one.
+    /// The commands that add, replace or remove the value.
     /// - Parameters:
     ///   - former: the current value; nil: none.
     ///   - bytes: the new value; nil: none.
@@ -85,7 +85,7 @@ package enum ValueElement: Sendable, Hashable {
         case (.field(let name), nil): return [command("HDEL") + name]
         case (.index(let place, _, _), let bytes?): return [command("LSET") + place + bytes]
         case (.index(let place, _, _), nil):
-            // No command removes an element by its number.
+            // No command removes an element by index, so it is replaced with a unique value that is then removed.
             let mark = "vellum \(UInt64.random(in: 0 ... .max))"
             return [command("LSET") + place + mark, command("LREM") + 1 + mark]
         case (.end, _): return [command("RPUSHX") + (bytes ?? [])]
@@ -100,7 +100,7 @@ package enum ValueElement: Sendable, Hashable {
 /// The state of an element, in a list with its neighbors, which shows whether a change was executed.
 struct ElementState: Sendable {
     private let element: ValueElement
-    /// The values at and beside the element's place. Empty if the element is absent.
+    /// The values at and next to the element's place. Empty if the element is absent.
     private var values: [[UInt8]]
     /// Number of the list's elements; of other types, of ``values``.
     private var count: Int
@@ -157,7 +157,7 @@ struct ElementState: Sendable {
         return state
     }
 
-    /// Whether another state has the same values at the same places, perhaps followed by values of the list that this one lacks.
+    /// Whether another state has the same values at the same places. It may have more values after them.
     func isContained(in other: ElementState) -> Bool {
         count == other.count && other.values.starts(with: values)
     }
@@ -182,8 +182,8 @@ extension ServerConnection {
         return bytes
     }
 
-    /// Why values of a type can't be edited whole, and the part that can be edited instead.
-    package static func objectionToEditing(type: String) -> SourceError {
+    /// The error that values of a type can't be edited whole. Names the part that can be edited.
+    package static func uneditableReason(type: String) -> SourceError {
         let names = ["hash": "field", "list": "list element", "zset": "member's score"]
         let other = names[type].map { "select a \($0) on the value screen to edit it" }
         return SourceError("Only strings can be edited whole; \(other ?? "this is a \(type)").")

@@ -1,8 +1,8 @@
 import StorageEngine
 import ValkeyWire
 
-/// Counts the hits, misses and commands that this process adds to a server's statistics. Most commands that read a key are hits or
-/// misses there, and no option of a server prevents that.
+/// Counts the hits, misses and commands that this process adds to a server's statistics. Servers count most commands that read
+/// a key as hits or misses, and have no option to prevent that.
 package struct OwnLookups: Sendable, Hashable {
     package private(set) var hits: UInt64 = 0
     package private(set) var misses: UInt64 = 0
@@ -56,7 +56,8 @@ package struct OwnLookups: Sendable, Hashable {
             var own = all[run] ?? OwnLookups()
             if figures.hits < own.reported { own = OwnLookups() }
             own.reported = figures.hits
-            // The server doesn't count each command, for example a refused one. A count that decreases looks like a restart.
+            // The server doesn't count all commands, for example refused ones. The result must not decrease, which would look
+            // like a restart.
             own.otherHits = max(own.otherHits, figures.hits - min(figures.hits, own.hits))
             own.otherMisses = max(own.otherMisses, figures.misses - min(figures.misses, own.misses))
             let lookups = own.otherHits + own.otherMisses

@@ -1,7 +1,7 @@
 import StorageEngine
 import ValkeyWire
 
-/// The name of the type for modules without the protocol.
+/// The name of ``ServerURL`` for modules that don't import `ValkeyWire`.
 package typealias ServerAddress = ServerURL
 
 extension ServerURL {
@@ -18,7 +18,7 @@ extension ServerURL {
     }
 }
 
-/// Opens TLS connections with the opener of a program that is built with TLS. Safe from any thread.
+/// Opens TLS connections, with a function that the program registers if it is built with TLS. Safe from any thread.
 package enum SecureConnections {
     package typealias Opener = @Sendable (ServerURL, _ seconds: Int) throws(RESPError) -> any RESPTransport
 

@@ -3,13 +3,14 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, and ten times that
-/// for all replies. After a lost connection, reads are repeated on a new one, changes aren't. Safe from any thread.
+/// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, and ten times
+/// that for all replies. After a lost connection, reads are repeated on a new one, changes aren't. Safe from any thread.
 package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
     private let staysWithServer: Bool
-    /// Maximum number of successive replies to a scan without a new element, for an empty table (``ScanProgress``).
+    /// Allowed number of successive scan replies without a new element, for a table that the server doesn't shrink
+    /// (``ScanProgress``).
     let idleReplies: Int
     private let state = Guarded(State())
     let values = Guarded(())
@@ -17,12 +18,12 @@ package final class ServerConnection: Sendable {
     private struct State {
         var link: Link?
         /// The server's properties; nil until the first connection.
-        var traits: ServerTraits?
+        var capabilities: ServerCapabilities?
         /// Estimated seconds that the server took for all replies: the time of each minus ``shortest``, the network's time.
         var served = 0.0
         var shortest = Double.infinity
         var links = 0
-        /// Number of changes to another server.
+        /// Number of times that a new connection reached another server.
         var switches = 0
         var load: Load?
 
@@ -47,7 +48,7 @@ package final class ServerConnection: Sendable {
     /// Whether other clients send more than ``busy`` commands a second, or that is unknown. Cached for a quarter of a second.
     private func isUsedByOthers() -> Bool {
         let now = ContinuousClock.now
-        let (known, run) = state.withLock { ($0.load, $0.traits?.run ?? "") }
+        let (known, run) = state.withLock { ($0.load, $0.capabilities?.run ?? "") }
         if let known, now - known.moment < .milliseconds(250) { return known.isBusy }
         let own = OwnLookups.commands(in: run)
         // A new connection would lose the watched keys.
@@ -80,8 +81,8 @@ package final class ServerConnection: Sendable {
         return reply
     }
 
-    /// Multiple of the smallest number of keys to put into each of many requests: ten, about a millisecond of the server's time, if
-    /// the pace is `full` or the last paced request found no other clients. Fewer requests also mean less waiting for the network.
+    /// Factor by which requests are larger than the smallest step: ten, about a millisecond of the server's time, if the pace is
+    /// `full` or the last paced request found no other clients. Larger requests need fewer network round trips.
     var stepFactor: Int {
         let isIdle = state.withLock { state in
             state.load.map { !$0.isBusy && ContinuousClock.now - $0.moment < .seconds(2) } ?? false
@@ -98,20 +99,20 @@ package final class ServerConnection: Sendable {
         self.idleReplies = idleReplies
     }
 
-    /// Updates the traits: a server's policy may have changed.
+    /// Updates the capabilities: a server's policy may have changed.
     func note(_ info: RESPFields) {
         state.withLock { state in
             // Another request may have connected to another server since.
-            guard let known = state.traits, known.run == info["run_id"] ?? "" else { return }
-            state.traits = ServerTraits(info: info, keepsIdleTimes: known.keepsIdleTimes)
+            guard let known = state.capabilities, known.run == info["run_id"] ?? "" else { return }
+            state.capabilities = ServerCapabilities(info: info, keepsIdleTimes: known.keepsIdleTimes)
         }
     }
 
     /// Connects if necessary.
-    package func traits() throws(SourceError) -> ServerTraits {
+    package func capabilities() throws(SourceError) -> ServerCapabilities {
         try state.withLock { (state) throws(SourceError) in
-            if let traits = state.traits { return traits }
-            return try link(&state).traits
+            if let capabilities = state.capabilities { return capabilities }
+            return try link(&state).capabilities
         }
     }
 
@@ -130,11 +131,11 @@ package final class ServerConnection: Sendable {
         guard try serverNumber() == number else { throw anotherServer }
     }
 
-    /// Returns the server's traits; throws if it isn't this run of the server (nil: any).
-    @discardableResult func requireRun(_ run: String?) throws(SourceError) -> ServerTraits {
-        let traits = try traits()
-        guard run == nil || run == traits.run else { throw anotherServer }
-        return traits
+    /// Returns the server's capabilities; throws if it isn't this run of the server (nil: any).
+    @discardableResult func requireRun(_ run: String?) throws(SourceError) -> ServerCapabilities {
+        let capabilities = try capabilities()
+        guard run == nil || run == capabilities.run else { throw anotherServer }
+        return capabilities
     }
 
     var anotherServer: SourceError { SourceError("another server answered at \(address); try again") }
@@ -193,10 +194,10 @@ package final class ServerConnection: Sendable {
         return results
     }
 
-    /// Whether a server refused a command because of its keys, and may execute it for others: another node has them, or the user
-    /// has no rights to them, or no node serves their slot. The server has executed nothing. For a missing right to keys, `NOPERM`
-    /// contains one of two phrases, which no name of a user or a command contains; its other forms concern the command for all
-    /// keys.
+    /// Whether a server refused a command because of its keys, and may execute it for other keys: another node has the keys, the
+    /// user has no permission for them, or no node serves their slot. The server has executed nothing. For a missing key
+    /// permission, `NOPERM` contains one of two phrases, which no name of a user or command contains. Other `NOPERM` errors
+    /// concern the command for all keys.
     package static func concernsKeys(_ refusal: String?) -> Bool {
         guard let refusal else { return false }
         return ["MOVED ", "ASK ", "CROSSSLOT ", "TRYAGAIN ", "CLUSTERDOWN Hash slot not served"].contains(
@@ -243,7 +244,7 @@ package final class ServerConnection: Sendable {
     }
 
     /// Whether the server is proved to run on this machine: it reports this connection's local endpoint, which it doesn't behind a
-    /// tunnel or a proxy. False with TLS, and if the user has no rights to `CLIENT`.
+    /// tunnel or a proxy. False with TLS, and if the user has no permission for `CLIENT`.
     package func isOnThisMachine() throws(SourceError) -> Bool {
         guard address.isLocal else { return false }
         var reply = try ask([RESPCommand("CLIENT", "INFO")])[0]
@@ -267,12 +268,12 @@ package final class ServerConnection: Sendable {
         } catch {
             throw SourceError("\(address) can't be reached: \(error)")
         }
-        // Without a run ID, each connection may be to another server.
-        if let run = state.traits?.run, run.isEmpty || run != link.traits.run {
+        // Without a run ID, any new connection may be to another server.
+        if let run = state.capabilities?.run, run.isEmpty || run != link.capabilities.run {
             if staysWithServer { throw anotherServer }
             state.switches += 1
         }
-        (state.link, state.traits) = (link, link.traits)
+        (state.link, state.capabilities) = (link, link.capabilities)
         state.shortest = .infinity
         state.links += 1
         return link
@@ -288,7 +289,7 @@ private final class Link: @unchecked Sendable {
     private var lookups = OwnLookups()
     /// Whether the latest `MULTI` has neither an `EXEC` nor a `DISCARD` behind it.
     private var isInTransaction = false
-    private(set) var traits = ServerTraits()
+    private(set) var capabilities = ServerCapabilities()
     var localName: String? { transport.localName }
 
     init(_ address: ServerAddress, seconds: Int) throws(RESPError) {
@@ -299,9 +300,9 @@ private final class Link: @unchecked Sendable {
             : try ServerSocket(to: address.host, port: address.port, seconds: seconds)
         try logIn(LogIn(user: address.user, password: address.password, name: "vellum-browser"))
         let replies = try exchange([RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")])
-        // Without permission, the traits stay unknown. A busy server is an error, because its traits would look unknown, too.
+        // Without permission, the capabilities stay unknown. A busy server is an error, because its capabilities would look unknown, too.
         if let message = replies[1].error, !message.hasPrefix("NOPERM") { throw RESPError(message) }
-        traits = ServerTraits(
+        capabilities = ServerCapabilities(
             info: RESPFields(lines: replies[1]), keepsIdleTimes: replies[0] == .status("OK"))
     }
 
@@ -309,7 +310,7 @@ private final class Link: @unchecked Sendable {
         var reply = try exchange([logIn.hello])[0]
         if let message = reply.error, LogIn.isUnknown(message) {
             let commands = (logIn.hasCredentials ? [logIn.auth] : []) + [logIn.setName]
-            // A refused name is only missing in the list of clients.
+            // If the name is refused, only the list of clients lacks it.
             reply = try exchange(commands).dropLast().first ?? .status("OK")
         }
         guard let message = reply.error else { return }
@@ -343,8 +344,8 @@ private final class Link: @unchecked Sendable {
             try checkQueued(command, reply)
             lookups.note(command, reply)
         }
-        if !traits.run.isEmpty {
-            OwnLookups.add(lookups, in: traits.run)
+        if !capabilities.run.isEmpty {
+            OwnLookups.add(lookups, in: capabilities.run)
             lookups = OwnLookups()
         }
         return replies
@@ -373,12 +374,12 @@ private final class Link: @unchecked Sendable {
 }
 
 /// The properties of a server that reads and changes depend on.
-package struct ServerTraits: Sendable, Hashable {
+package struct ServerCapabilities: Sendable, Hashable {
     /// `Valkey 8.0.1`, `Redis 7.0.15`.
     package private(set) var product = "server"
     /// Whether reading a value leaves its key's idle time unchanged (`CLIENT NO-TOUCH`, since version 7.2).
     package private(set) var keepsIdleTimes = false
-    /// Whether it is a cluster's node, with only a part of the keys.
+    /// Whether it is a node of a cluster, with only a part of the keys.
     package private(set) var isClustered = false
 
     /// The run ID, which changes at a restart; empty: unknown.

@@ -17,7 +17,7 @@ package struct ServerFigures: Sendable, Hashable {
     /// The eviction policy: `noeviction`, `allkeys-lru` …
     package var policy: String
     package var clients: Int
-    /// The counters are since the server's start, without ``own``.
+    /// Counters since the server's start, without this program's lookups (``own``).
     package var hits: UInt64
     package var misses: UInt64
     package var evictions: UInt64
@@ -36,8 +36,8 @@ package struct ServerFigures: Sendable, Hashable {
         package var name: String { "db\(number)" }
     }
 
-    /// The order in which the policy prefers keys for eviction, and a description of its first ones; nil: the server evicts none, or
-    /// at random. The server samples some keys (`maxmemory-samples`), so the first ones are only the most likely.
+    /// The order in which the policy prefers keys for eviction, and a description of the first ones; nil: the server evicts no
+    /// keys, or evicts at random. The server samples some keys (`maxmemory-samples`), so the first ones are only the most likely.
     package var evictionOrder: (keys: EntryOrder, first: String)? {
         guard memoryLimit != nil else { return nil }
         return switch policy {
@@ -71,7 +71,7 @@ package struct ServerClient: Sendable, Hashable {
     package var age: Double
     package var idle: Double
     package var command: String
-    /// Bytes of memory at the server.
+    /// Bytes of server memory that the client uses.
     package var memory: UInt64
 
     /// Whether the name is one of this program's connections.
@@ -83,7 +83,7 @@ package struct SlowCommand: Sendable, Hashable {
     package var id: Int64
     package var time: Timestamp
     package var microseconds: Int64
-    /// The command and its arguments, as far as the server records them.
+    /// The command and its arguments; the server may have shortened them.
     package var words: [String]
     package var client: String
     /// Whether a browser or command of this program sent it, by the client's name.
@@ -94,19 +94,19 @@ extension ServerConnection {
     package func figures() throws(SourceError) -> ServerFigures {
         let info = RESPFields(lines: try ask(RESPCommand("INFO")))
         note(info)
-        let traits = try traits()
+        let capabilities = try capabilities()
         let limit = info.number("maxmemory") ?? 0
         var figures = ServerFigures(
-            product: traits.product,
+            product: capabilities.product,
             role: (info["role"] == "slave" ? "replica" : "primary")
-                + (traits.isClustered ? " of a cluster" : ""),
+                + (capabilities.isClustered ? " of a cluster" : ""),
             uptime: Double(info.number("uptime_in_seconds") ?? 0), memory: info.number("used_memory") ?? 0,
             memoryLimit: limit == 0 ? nil : limit, policy: info["maxmemory_policy"] ?? "",
             clients: Int(clamping: info.number("connected_clients") ?? 0),
             hits: info.number("keyspace_hits") ?? 0, misses: info.number("keyspace_misses") ?? 0,
             evictions: info.number("evicted_keys") ?? 0, expirations: info.number("expired_keys") ?? 0,
             commands: info.number("total_commands_processed") ?? 0, databases: [])
-        figures.own = OwnLookups.subtract(from: &figures, in: traits.run)
+        figures.own = OwnLookups.subtract(from: &figures, in: capabilities.run)
         for (name, value) in info.all {
             guard let number = ServerFigures.number(ofDatabase: String(name)) else { continue }
             let counts = RESPFields(value, with: "=", separatedBy: { $0 == "," })
@@ -125,7 +125,7 @@ extension ServerConnection {
         } else if figures.databases.isEmpty {
             figures.databases = [.init(number: 0, keys: 0, expiring: 0)]
         }
-        if traits.isClustered {
+        if capabilities.isClustered {
             figures.remark = "a node of a cluster: only the keys of this node are shown"
         }
         return figures
@@ -147,7 +147,7 @@ extension ServerConnection {
     package func slowCommands(most: Int = 128) throws(SourceError) -> [SlowCommand] {
         let commands = [RESPCommand("SLOWLOG", "GET", "\(most)"), RESPCommand("TIME")]
         let replies = try ask(commands)
-        // Times are shown by this machine's clock.
+        // Times are converted to this machine's clock.
         let offset = replies[1].milliseconds.map { Timestamp.now().microseconds / 1000 - $0 } ?? 0
         return try accepted(replies[0], to: commands[0]).elements?.compactMap { entry in
             guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,

@@ -67,10 +67,10 @@ package struct ServerScan: Sendable {
     }
 }
 
-/// Ends a scan whose cursor never ends: one that repeats a cursor, or has too many successive replies, without a new element.
+/// Stops an endless scan: one that repeats a cursor, or has too many successive replies without a new element.
 ///
-/// A reply without elements is legal: the server then has visited at least ten times `COUNT` buckets. It shrinks a table that is less
-/// than a tenth full, so it sends at most two such replies for each `COUNT` elements. Twenty are allowed, plus
+/// A reply without elements is legal: the server then has visited at least ten times `COUNT` buckets. It shrinks a table that is
+/// less than a tenth full, so it sends at most two such replies for each `COUNT` elements. Twenty are allowed, plus
 /// ``ServerConnection/idleReplies`` for a table that isn't shrunk, such as during a snapshot.
 struct ScanProgress {
     private let connection: ServerConnection

@@ -7,7 +7,7 @@ package struct CachedFacts: Sendable {
         let size: UInt64
         let used: Timestamp
         let expires: Timestamp?
-        // The smallest fields are last, so that no padding follows them.
+        // The smallest fields are last, to minimize padding.
         let hits: UInt8
         let type: UInt8
         let read: UInt16
@@ -28,7 +28,7 @@ package struct CachedFacts: Sendable {
 
     func knows(_ index: Int) -> Bool { index < rows.count && rows[index] != nil }
 
-    package mutating func note(_ facts: KeyFacts?, at index: Int, now: Timestamp) {
+    package mutating func note(_ facts: KeyMetadata?, at index: Int, now: Timestamp) {
         let type = (facts?.type ?? "", facts?.layout, facts?.unknown ?? [])
         let known = types.firstIndex { $0 == type }
         if known == nil, types.count <= UInt8.max { types.append(type) }
@@ -50,10 +50,10 @@ package struct CachedFacts: Sendable {
         return Int(row.read) >= ends.count || now.seconds(since: ends[Int(row.read)]) < CachedFacts.fresh
     }
 
-    func facts(at index: Int) -> KeyFacts? {
+    func facts(at index: Int) -> KeyMetadata? {
         guard knows(index), let row = rows[index] else { return nil }
         let type = types[Int(row.type)]
-        return KeyFacts(
+        return KeyMetadata(
             type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
             used: row.used, frequency: row.hits, unknown: type.unknown)
     }

@@ -5,7 +5,7 @@ import StoreInspection
 /// A scan that lists the keys of a database, and continues after a stop. Its lists share the keys' metadata. Safe from any thread.
 package final class ListingScan: Sendable {
     fileprivate struct Facts {
-        var recent: [Int: KeyFacts?] = [:]
+        var recent: [Int: KeyMetadata?] = [:]
         var asked = Timestamp.now()
         var cached = CachedFacts()
     }
@@ -34,11 +34,11 @@ package final class ListingScan: Sendable {
 
     /// Requests the metadata of some keys. Returns false if it was stopped.
     fileprivate func requestFacts(
-        _ keys: [Int], while goesOn: (Double) -> Bool = { _ in true }
+        _ keys: [Int], while shouldContinue: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Bool {
         var rest = keys[...]
         while !rest.isEmpty {
-            guard goesOn(1 - Double(rest.count) / Double(keys.count)) else { return false }
+            guard shouldContinue(1 - Double(rest.count) / Double(keys.count)) else { return false }
             let block = rest.prefix(ServerListing.smallBlock * connection.stepFactor)
             rest = rest.dropFirst(block.count)
             let names = state.withLock { state in block.map { Array(state.keys[$0]) } }
@@ -76,14 +76,14 @@ package final class ServerListing: EntryListing {
     /// - Parameters:
     ///   - most: maximum number of keys.
     ///   - isPaced: whether the scan pauses for other clients.
-    ///   - loadsMetadata: requests the metadata of the found keys after each step, so that lists of a part can be sorted.
-    ///   - goesOn: gets the number of keys found so far, and returns whether to continue.
+    ///   - loadsMetadata: requests the metadata of the found keys after each step, so that incomplete lists can be sorted.
+    ///   - shouldContinue: gets the number of keys found so far, and returns whether to continue.
     package convenience init?(
         _ scan: ListingScan, most: Int = ServerListing.most, isPaced: Bool = true,
-        loadsMetadata: Bool = false, while goesOn: (Int) -> Bool = { _ in true }
+        loadsMetadata: Bool = false, while shouldContinue: (Int) -> Bool = { _ in true }
     ) throws(SourceError) {
         let connection = scan.connection
-        while case let count = scan.count, count < most, goesOn(count) {
+        while case let count = scan.count, count < most, shouldContinue(count) {
             let isAdvanced =
                 isPaced
                 ? try connection.paced(try scan.advance(most: most)) : try scan.advance(most: most)
@@ -116,7 +116,7 @@ package final class ServerListing: EntryListing {
         scan.facts.withLock { $0.cached.facts(at: index).map { !$0.type.isEmpty } }
     }
 
-    private func known(at index: Int) -> KeyFacts? {
+    private func known(at index: Int) -> KeyMetadata? {
         scan.facts.withLock { $0.cached.facts(at: index) ?? $0.recent[index] ?? nil }
     }
 
@@ -125,25 +125,25 @@ package final class ServerListing: EntryListing {
         return (UInt64(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
     }
 
-    package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+    package func expiryAndTier(at index: Int) -> (expires: Timestamp?, tier: Tier) {
         (known(at: index)?.expires, .disk)
     }
 
     package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
-    package func traits(at index: Int) -> (type: String, layout: String?)? {
+    package func kind(at index: Int) -> (type: String, layout: String?)? {
         latest(at: index).flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
     package func unknown(at index: Int) -> Set<QueryMetadata> { latest(at: index)?.unknown ?? [] }
 
     /// The facts of a visible row may be newer than the cached ones.
-    private func latest(at index: Int) -> KeyFacts? {
+    private func latest(at index: Int) -> KeyMetadata? {
         scan.facts.withLock { $0.recent[index] ?? nil } ?? known(at: index)
     }
 
-    package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {
-        try connection.traits().objection(to: properties)
+    package func unsupportedReason(for properties: [QueryProperty]) throws(SourceError) -> String? {
+        try connection.capabilities().unsupportedReason(for: properties)
     }
 
     package func key(at index: Int) throws(SourceError) -> String? { KeyName.text(keys[index]) }
@@ -159,7 +159,7 @@ package final class ServerListing: EntryListing {
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
         guard let facts = try facts(at: index) else { return nil }
-        if !allowsAccesses, let reason = try connection.traits().objectionToReading {
+        if !allowsAccesses, let reason = try connection.capabilities().unreadableReason {
             throw SourceError(reason)
         }
         return try connection.paced(
@@ -180,8 +180,8 @@ package final class ServerListing: EntryListing {
     }
 
     /// Returns cached facts, or requests those of the key and of the next keys.
-    private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
-        let known = scan.facts.withLock { (state) -> KeyFacts?? in
+    private func facts(at index: Int) throws(SourceError) -> KeyMetadata? {
+        let known = scan.facts.withLock { (state) -> KeyMetadata?? in
             let now = Timestamp.now()
             if now.seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
             if let facts = state.recent[index] { return facts }
@@ -205,12 +205,14 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    package func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+    package func loadMetadata(of entries: Positions, _ shouldContinue: (Double) -> Bool) throws(SourceError)
+        -> Bool
+    {
         let unknown = scan.facts.withLock { state in
             (0..<entries.count).map { entries.index(atRow: $0) }.filter { !state.cached.knows($0) }
         }
         guard !unknown.isEmpty else { return true }
         defer { scan.endRead() }
-        return try scan.requestFacts(unknown, while: goesOn)
+        return try scan.requestFacts(unknown, while: shouldContinue)
     }
 }

@@ -3,27 +3,29 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at the
-/// pace of ``ServerConnection/paced(_:)``. For one thread.
+/// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at
+/// the pace of ``ServerConnection/paced(_:)``. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
-    private let goesOn: () -> Bool
+    private let shouldContinue: () -> Bool
     private let count: Int
     private let server: Int
     private let readsEveryValue: Bool
     private let keyCondition: QueryPredicate?
     private var only: [String]?
 
-    /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
+    /// - Parameter shouldContinue: called at each step of the scan; returns whether to continue.
     /// - Throws: also if the server doesn't report metadata of the query.
     package init(
         _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline,
-        while goesOn: @escaping () -> Bool = { true }
+        while shouldContinue: @escaping () -> Bool = { true }
     ) throws(SourceError) {
-        (self.connection, self.database, self.goesOn) = (connection, database, goesOn)
+        (self.connection, self.database, self.shouldContinue) = (connection, database, shouldContinue)
         let asked = pipeline.stages.flatMap(\.properties)
-        if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
+        if let reason = try connection.capabilities().unsupportedReason(for: asked) {
+            throw SourceError(reason)
+        }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
         server = try connection.serverNumber()
         readsEveryValue = QueryPlan(pipeline).readsEveryValue
@@ -46,26 +48,26 @@ package struct ServerQuery: QuerySource {
     private func cursor(over keys: [String]?) -> ServerCursor {
         ServerCursor(
             connection, server, database, keys: keys?.map(KeyName.bytes), count: count,
-            readsEveryValue: readsEveryValue, keyCondition, while: goesOn)
+            readsEveryValue: readsEveryValue, keyCondition, while: shouldContinue)
     }
 }
 
-extension ServerTraits {
-    /// Why values aren't read without being asked for; nil: reading them doesn't change idle times.
-    package var objectionToReading: String? {
+extension ServerCapabilities {
+    /// Why values aren't read unless the user requests it; nil: reading them doesn't change idle times.
+    package var unreadableReason: String? {
         keepsIdleTimes
             ? nil : "\(product) has no CLIENT NO-TOUCH, so reading a value counts as an access to its key"
     }
 
-    /// The query, or if it counts as accesses to keys, one with `columns` instead of values. Nil: its conditions read values.
+    /// A query that causes no accesses: the same query, or one with `columns` in place of values. Nil if conditions need values.
     package func withoutAccesses(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
-        guard plan.readsValues, objectionToReading != nil else { return plan }
+        guard plan.readsValues, unreadableReason != nil else { return plan }
         let rows = QueryPlan(QueryPipeline(plan.pipeline.stages + [.select(columns)]))
         return rows.readsValues ? nil : rows
     }
 
     /// Why the server can't report properties; nil: it can.
-    package func objection(to properties: [QueryProperty]) -> String? {
+    package func unsupportedReason(for properties: [QueryProperty]) -> String? {
         for case .metadata(let metadata) in properties {
             switch metadata {
             case .created, .age, .owner, .tier, .rank: return "a server doesn't report @\(metadata.rawValue)"
@@ -86,7 +88,7 @@ extension ServerTraits {
 /// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
-    /// Maximum retries of reading a value if the key's type changes during the read.
+    /// Maximum retries of a read during which the key's type changes.
     private static let mostRereads = 8
 
     private let connection: ServerConnection
@@ -96,12 +98,12 @@ final class ServerCursor: QueryCursor {
     private var scan: ServerScan?
     private var seen = KeyTable()
     private var waiting: ArraySlice<[UInt8]> = []
-    private var facts: [[UInt8]: KeyFacts?] = [:]
+    private var facts: [[UInt8]: KeyMetadata?] = [:]
     private let readsEveryValue: Bool
     /// Values that were read together with the facts.
     private var values: [[UInt8]: ServerValue] = [:]
-    private let goesOn: () -> Bool
-    /// Whether the condition on keys may admit a key. Reads nothing.
+    private let shouldContinue: () -> Bool
+    /// Whether a key may meet the condition on keys. Reads nothing.
     private var admits: ([UInt8]) -> Bool = { _ in true }
     let count: Int
     private(set) var visited = 0
@@ -111,7 +113,7 @@ final class ServerCursor: QueryCursor {
     private var hasContent = false
     private(set) var encoding = ValueEncoding.unknown
     private var present: [UInt8] = []
-    private var known: KeyFacts?
+    private var known: KeyMetadata?
     private var reading: QueryCursorReading?
     private var rereads = 0
     private var damage = ""
@@ -123,19 +125,19 @@ final class ServerCursor: QueryCursor {
     /// - Parameters:
     ///   - keys: the keys to visit; nil: all.
     ///   - readsEveryValue: reads short values together, also those of the next keys.
-    ///   - condition: of keys, whose facts are read ahead; nil: all keys.
+    ///   - condition: the condition on keys; facts of keys that may meet it are read ahead. Nil: all keys.
     init(
         _ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]?, count: Int,
-        readsEveryValue: Bool, _ condition: QueryPredicate? = nil, while goesOn: @escaping () -> Bool
+        readsEveryValue: Bool, _ condition: QueryPredicate? = nil, while shouldContinue: @escaping () -> Bool
     ) {
         self.readsEveryValue = readsEveryValue
         (self.connection, self.server, self.database) = (connection, server, database)
-        (self.count, self.goesOn) = (keys?.count ?? count, keys == nil ? goesOn : { true })
+        (self.count, self.shouldContinue) = (keys?.count ?? count, keys == nil ? shouldContinue : { true })
         waiting = (keys ?? [])[...]
         scan = keys == nil ? ServerScan(connection, database: database) : nil
         guard let condition else { return }
         let tested = ServerCursor(
-            connection, server, database, keys: nil, count: 0, readsEveryValue: false, while: goesOn)
+            connection, server, database, keys: nil, count: 0, readsEveryValue: false, while: shouldContinue)
         guard let probe = try? EntryProbe(tested, condition: condition, now: .now()) else { return }
         admits = { key in
             tested.present = key
@@ -148,7 +150,7 @@ final class ServerCursor: QueryCursor {
         if let failure { throw failure }
         (known, reading, rereads, hasContent, encoding) = (nil, nil, 0, false, .unknown)
         while waiting.isEmpty {
-            if !goesOn() { throw QueryError.cancelled }
+            if !shouldContinue() { throw QueryError.cancelled }
             guard let found = try read(try scan?.next(&seen)) else { return false }
             waiting = found[...]
         }
@@ -186,13 +188,13 @@ final class ServerCursor: QueryCursor {
     func loadValue() throws -> QueryCursorValue {
         let removed = QueryCursorValue(reading: .removed, content: nil, encoding: .unknown)
         guard try load() == .present, let known else { return removed }
-        if known.type == KeyFacts.forbidden { return damaged(KeyFacts.objection) }
+        if known.type == KeyMetadata.forbidden { return damaged(KeyMetadata.forbiddenReason) }
         do throws(SourceError) {
             var value = values.removeValue(forKey: present)
             if value == nil {
                 value = try read(
                     try connection.value(
-                        of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
+                        of: present, type: known.type, in: database, most: ServerValue.mostForCommands))
             }
             guard let value else { return removed }
             // A part of a value would give wrong results.
@@ -204,7 +206,7 @@ final class ServerCursor: QueryCursor {
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
-            // Without that server, no value can be read.
+            // After a change to another server, the query can't continue.
             try connection.requireServer(server)
             if error.refusal?.hasPrefix("WRONGTYPE") == true, rereads < ServerCursor.mostRereads {
                 // The type was changed between the commands.
@@ -221,7 +223,7 @@ final class ServerCursor: QueryCursor {
     }
 
     func damageWarning(_ count: Int) -> String {
-        let hidden = firstUnknown.map { "\(TerminalSafe.quoted($0)): \(KeyFacts.objection)" }
+        let hidden = firstUnknown.map { "\(TerminalSafe.quoted($0)): \(KeyMetadata.forbiddenReason)" }
         return
             "\(Figures.count(count, "key", "keys")) could not be read; first \(damage.isEmpty ? hidden ?? "" : damage)"
     }
@@ -238,7 +240,7 @@ final class ServerCursor: QueryCursor {
 
     var valueContent: UnsafeRawBufferPointer? { hasContent ? content.bytes : nil }
 
-    private var details: KeyFacts? {
+    private var details: KeyMetadata? {
         do { _ = try load() } catch { failure = error }
         return known
     }

@@ -7,7 +7,7 @@ import ValkeyWire
 package struct ServerValue: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
-    /// Number of elements at the server, or of bytes of a string.
+    /// Number of elements or, for a string, of bytes at the server.
     package var total: Int
     package var shown: Int
     /// The owner of a near cache's object.
@@ -43,12 +43,12 @@ package struct ServerValue: Sendable, Hashable {
             .compactMap { $0 }.joined(separator: ", ")
         } catch {
             value.isUnreadable = true
-            value.origin = "begins like a near cache's object, but \(error.reason)"
+            value.origin = "has the header of a near cache's object, but \(error.reason)"
         }
         return value
     }
 
-    /// The time in the ID of a stream's entry; nil if it is no time since the year 2000.
+    /// The time in the ID of a stream's entry; nil if it is before the year 2000.
     package static func time(ofStreamID id: String) -> Timestamp? {
         id.split(separator: "-").first.flatMap { Int64($0) }.flatMap { milliseconds in
             milliseconds < 946_684_800_000
@@ -56,29 +56,29 @@ package struct ServerValue: Sendable, Hashable {
         }
     }
 
-    /// Maximum bytes to read of a value for the browser, and for queries, `get` and `export`.
-    package static let (mostBytes, mostWorkedOn) = (32 << 20, 256 << 20)
+    /// Maximum bytes to read of a value, for the browser and for commands (queries, `get` and `export`).
+    package static let (mostBytes, mostForCommands) = (32 << 20, 256 << 20)
 }
 
 extension ServerValue {
     /// A string that was read whole.
     fileprivate init(string bytes: [UInt8]) {
         self.init(bytes: bytes, encoding: .unknown, total: bytes.count, shown: bytes.count)
-        if StoredObject.isBegun(by: bytes) { self = unwrapped }
+        if StoredObject.hasMagic(bytes) { self = unwrapped }
     }
 }
 
 extension ServerConnection {
     private static let tries = 3
 
-    /// Reads a value in small steps, up to about `most` bytes of the result. Reads it again if it was changed between two steps. Counts
-    /// as an access to the key where ``ServerTraits/keepsIdleTimes`` is false.
+    /// Reads a value in small steps, up to about `most` bytes of the result. Reads it again if it was changed between two steps.
+    /// Counts as an access to the key where ``ServerCapabilities/keepsIdleTimes`` is false.
     /// - Returns: nil if the key is absent.
     /// - Throws: also for a module's type.
     package func value(
         of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostBytes
     ) throws(SourceError) -> ServerValue? {
-        // One value at a time: the end of a read ends all watches of the connection.
+        // Values are read one after another, because the end of a read ends all watches of the connection.
         try values.withLock { (_) throws(SourceError) in
             var value: ServerValue?
             for _ in 0..<ServerConnection.tries {
@@ -98,8 +98,8 @@ extension ServerConnection {
         }
     }
 
-    /// Reads the short ones among some keys' strings, up to about 256 KiB, with one request. Others have no value in the result.
-    func shortStrings(_ keys: [[UInt8]], _ facts: [KeyFacts?], in database: Int) throws(SourceError)
+    /// Reads the short strings of some keys, up to about 256 KiB, with one request. Other keys have no value in the result.
+    func shortStrings(_ keys: [[UInt8]], _ facts: [KeyMetadata?], in database: Int) throws(SourceError)
         -> [[UInt8]: ServerValue]
     {
         let strings = zip(keys, facts).compactMap { key, facts in
@@ -126,7 +126,7 @@ private struct ValueReading {
     let key: [UInt8]
     let database: Int
     let most: Int
-    /// The document's encoded items. Only these are kept, so that their bytes are the memory used.
+    /// The document's encoded items. Nothing else is kept, so their bytes are the memory used.
     var items: [UInt8] = []
     var watching: Int?
     var isUnwatched = false
@@ -137,7 +137,7 @@ private struct ValueReading {
     /// Approximate maximum bytes of a step: a full server may evict keys for a reply.
     fileprivate static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
-    /// Bytes from which on a string takes several commands.
+    /// Minimum bytes of a string that is read with several commands.
     fileprivate static let shortBytes = 4 << 10
 
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
@@ -148,12 +148,12 @@ private struct ValueReading {
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
-        case KeyFacts.forbidden: throw SourceError(KeyFacts.objection)
+        case KeyMetadata.forbidden: throw SourceError(KeyMetadata.forbiddenReason)
         default: throw SourceError("values of the module type \(type) aren't supported")
         }
     }
 
-    /// Whether the watched key was changed; nil: the user has no right to check.
+    /// Whether the watched key was changed; nil: the user has no permission to check.
     func isChanged() throws(SourceError) -> Bool? {
         guard let watching else { return false }
         if isUnwatched { return nil }
@@ -206,7 +206,7 @@ private struct ValueReading {
         let first = min(most, ValueReading.shortBytes)
         guard var bytes = try nextStep("GETRANGE", ["0", "\(first - 1)"]).blob else { return nil }
         if bytes.count < first {
-            // An absent key has no bytes, either.
+            // No bytes: the string is empty or the key is absent.
             if bytes.isEmpty, try ask("EXISTS").number != 1 { return nil }
             return ServerValue(string: bytes)
         }
@@ -225,8 +225,8 @@ private struct ValueReading {
         return value.shortage == nil ? ServerValue(string: bytes) : value
     }
 
-    /// Reads a set, or a hash with two replies for each element. Elements that several steps have read are sorted by name, because
-    /// the server keeps no order of them.
+    /// Reads a set, or a hash with two replies for each element. Elements read in several steps are sorted by name, because
+    /// the server has no stable order.
     mutating func elements(
         _ length: String, scan: String, of width: Int
     ) throws(SourceError) -> ServerValue? {

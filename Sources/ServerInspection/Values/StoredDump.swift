@@ -33,7 +33,7 @@ enum DumpPayload {
     }
 }
 
-extension ServerTraits {
+extension ServerCapabilities {
     /// The command that reports a key's expiry time, or the time left.
     func expiry(of key: [UInt8]) -> RESPCommand {
         RESPCommand(reportsExpiryTimes ? "PEXPIRETIME" : "PTTL") + key
@@ -49,16 +49,17 @@ extension ServerTraits {
 }
 
 extension ServerConnection {
-    /// Reads a key's state at one moment; nil: absent. Counts as an access where ``ServerTraits/keepsIdleTimes`` is false.
+    /// Reads a key's state at one moment; nil: absent. Counts as an access where ``ServerCapabilities/keepsIdleTimes`` is false.
     package func dumped(_ key: [UInt8], in database: Int) throws(SourceError) -> StoredDump? {
-        let size = KeyFacts.size(try ask(RESPCommand("MEMORY", "USAGE") + key, in: database).number)
-        guard size <= ServerValue.mostWorkedOn else {
+        let size = KeyMetadata.size(try ask(RESPCommand("MEMORY", "USAGE") + key, in: database).number)
+        guard size <= ServerValue.mostForCommands else {
             throw SourceError("it is too large: \(Figures.bytes(UInt64(size))) in the server's memory")
         }
-        if size > 1 << 20 { try requireRoom(for: size, "to copy it") }
-        let traits = try traits()
+        if size > 1 << 20 { try requireMemory(for: size, "to copy it") }
+        let capabilities = try capabilities()
         let commands = [
-            RESPCommand("TIME"), RESPCommand("TYPE") + key, traits.expiry(of: key), RESPCommand("DUMP") + key,
+            RESPCommand("TIME"), RESPCommand("TYPE") + key, capabilities.expiry(of: key),
+            RESPCommand("DUMP") + key,
         ]
         let replies = try ask([RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")], in: database)
         let results = try results(of: commands, in: replies) ?? []
@@ -70,7 +71,7 @@ extension ServerConnection {
         guard let bytes = results[3].blob, DumpPayload.isIntact(bytes) else {
             throw invalidReply(to: "DUMP")
         }
-        var dump = StoredDump(key: key, expires: traits.deadline(results[2], at: now), bytes: bytes)
+        var dump = StoredDump(key: key, expires: capabilities.deadline(results[2], at: now), bytes: bytes)
         dump.type = type
         return dump
     }
@@ -89,7 +90,7 @@ extension ServerConnection {
     }
 
     /// Throws if a server's time, in milliseconds since 1970, differs by more than a day from an expected one, by default this
-    /// machine's. An expiry time calculated from a false time could delete a key at once.
+    /// machine's. An expiry time calculated from a wrong time could delete a key at once.
     func requireClock(_ now: Int64, near time: Int64 = Timestamp.now().microseconds / 1000)
         throws(SourceError)
     {
@@ -109,7 +110,7 @@ extension ServerConnection {
     /// - Throws: an error that doesn't depend on the key.
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
         let reply: RESPValue
-        // Connects: without a connection, nothing is sent.
+        // Connect first, so that a failure to connect is known to have stored nothing.
         _ = try serverNumber()
         do throws(SourceError) {
             reply = try change([command], in: database, isContinued: true)[0]
@@ -134,8 +135,8 @@ extension ServerConnection {
     ]
 
     /// Throws if the server would evict keys for `size` more bytes.
-    package func requireRoom(for size: Int, _ purpose: String) throws(SourceError) {
-        guard try traits().evicts, size > 0 else { return }
+    package func requireMemory(for size: Int, _ purpose: String) throws(SourceError) {
+        guard try capabilities().evicts, size > 0 else { return }
         let figures: ServerFigures
         do throws(SourceError) {
             figures = try self.figures()

@@ -83,13 +83,14 @@ extension Archive {
     ) throws(StorageError) -> ConditionalPut {
         try finishingChange { (engine) throws(StorageError) in
             let stored = try withBytes(of: value) { (bytes) throws(StorageError) in
-                try (attributes ?? .none).withTraits { (traits) throws(StorageError) in
+                try (attributes ?? .none).withFrameOptions { (options) throws(StorageError) in
                     try withBytes(of: key) { (key) throws(StorageError) in
                         try engine.put(
                             PutRequest(
                                 value: bytes, encoding: encoding, keepsCreation: sequence != nil,
-                                traits: traits),
-                            key: key, ifSequence: sequence, keepsTraits: attributes == nil, seesMemory: false)
+                                options: options),
+                            key: key, ifSequence: sequence, keepsOptions: attributes == nil, seesMemory: false
+                        )
                     }
                 }
             }

@@ -26,9 +26,9 @@ extension Archive {
         attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) -> HeldEntry {
         try finishingChange { (engine) throws(StorageError) in
-            try attributes.withTraits { (traits) throws(StorageError) in
+            try attributes.withFrameOptions { (options) throws(StorageError) in
                 let request = PutRequest(
-                    value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                    value: value, encoding: encoding, keepsCreation: keepsCreation, options: options)
                 return try engine.putFreeingSpace(request, key: key.bytes, tag: key.tag)
             }
         }
@@ -39,8 +39,8 @@ extension Archive {
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
     ) throws(StorageError) -> HeldEntry {
         try finishingChange { (engine) throws(StorageError) in
-            try attributes.withTraits { (traits) throws(StorageError) in
-                let request = try engine.requestInMemoryOnly(bytes: bytes, traits)
+            try attributes.withFrameOptions { (options) throws(StorageError) in
+                let request = try engine.requestInMemoryOnly(bytes: bytes, options)
                 let held = try engine.put(request, key: key.bytes, tag: key.tag)
                 crashPoint(.residentRecorded)
                 return held
@@ -190,27 +190,27 @@ extension Archive {
     /// `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
         _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
-        attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?
+        attributes: EntryAttributes, keeping kept: KeptOptions, ifSequence sequence: UInt64?
     ) throws(StorageError) -> HeldEntry? {
         let engine = try engine()
-        let held = try withTraits(attributes, keeping: kept, of: key, in: engine) {
-            (traits) throws(StorageError) in
+        let held = try withFrameOptions(attributes, keeping: kept, of: key, in: engine) {
+            (options) throws(StorageError) in
             let request =
                 if let value {
-                    PutRequest(value: value, encoding: encoding, keepsCreation: true, traits: traits)
+                    PutRequest(value: value, encoding: encoding, keepsCreation: true, options: options)
                 } else {
-                    try engine.requestInMemoryOnly(bytes: UInt64(bytes), traits)
+                    try engine.requestInMemoryOnly(bytes: UInt64(bytes), options)
                 }
             return try engine.put(
-                request, key: key.bytes, ifSequence: sequence, keepsTraits: false, seesMemory: true)
+                request, key: key.bytes, ifSequence: sequence, keepsOptions: false, seesMemory: true)
         }
         try engine.finishChange()
         return held
     }
 
-    private func withTraits<Value>(
-        _ attributes: EntryAttributes, keeping kept: KeptTerms, of key: HashedKey, in engine: ArchiveEngine,
-        _ body: (EntryTraits) throws(StorageError) -> Value
+    private func withFrameOptions<Value>(
+        _ attributes: EntryAttributes, keeping kept: KeptOptions, of key: HashedKey, in engine: ArchiveEngine,
+        _ body: (FrameOptions) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         var attributes = attributes
         var deadline: Int64?
@@ -225,11 +225,11 @@ extension Archive {
         if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
             try engine.startMaintenance()
         }
-        return try attributes.withTraits { (traits) throws(StorageError) in
-            var traits = traits
-            if let deadline { traits.deadline = deadline }
-            if let memoryInterval { traits.memoryInterval = memoryInterval }
-            return try body(traits)
+        return try attributes.withFrameOptions { (options) throws(StorageError) in
+            var options = options
+            if let deadline { options.deadline = deadline }
+            if let memoryInterval { options.memoryInterval = memoryInterval }
+            return try body(options)
         }
     }
 }

@@ -182,10 +182,10 @@ public final class Archive: Sendable, FollowedArchive {
         _ attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) {
         let engine = try engine()
-        try attributes.withTraits { (traits) throws(StorageError) in
+        try attributes.withFrameOptions { (options) throws(StorageError) in
             try withBytes(of: key) { (key) throws(StorageError) in
                 let request = PutRequest(
-                    value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                    value: bytes, encoding: encoding, keepsCreation: keepsCreation, options: options)
                 _ = try engine.putFreeingSpace(request, key: key, tag: engine.validTag(of: key))
             }
         }

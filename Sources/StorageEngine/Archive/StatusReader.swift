@@ -19,7 +19,7 @@ struct StatusReader: ArchiveOperation {
             try engine.withPresentContent(of: key, tag: engine.validTag(of: key), uses: pending) {
                 metadata = self.metadata(of: $0, $1)
                 if index.evictionPolicy == .s3fifo {
-                    metadata?.queue = EvictionForecast(engine: engine).state(of: $0.number, $1.tag, pending)
+                    metadata?.queue = pending.queueState(of: $0.number, $1.tag, index)
                 }
             }
         }

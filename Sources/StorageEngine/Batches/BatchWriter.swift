@@ -142,10 +142,10 @@ struct BatchWriter: ArchiveOperation {
         guard let value = change.value else {
             return engine.traceSampled(.delete, tag: change.tag, bytes: deleted)
         }
-        change.withTraits { traits in
+        change.withFrameOptions { options in
             engine.traceSampled(
-                .put, tag: change.tag, owner: engine.ownerTag(traits.owner), bytes: value.count,
-                deadline: traits.deadline)
+                .put, tag: change.tag, owner: engine.ownerTag(options.owner), bytes: value.count,
+                deadline: options.deadline)
         }
         if change.number == 0 { section.index.adaptSampling() }
     }
@@ -192,10 +192,10 @@ struct BatchWriter: ArchiveOperation {
             frame.encoding = change.encoding
             frame.created = change.created ?? plan.time
             frame.key = UnsafeRawBufferPointer(rebasing: bytes[change.key])
-            let location = change.withTraits { traits in
-                withBatchExtension(section, traits.bytes) { writer in
+            let location = change.withFrameOptions { options in
+                withBatchExtension(section, options.bytes) { writer in
                     BatchPart(first: first, previous: change.previous).write(to: &writer)
-                    traits.write(to: &writer)
+                    options.write(to: &writer)
                     frame.extensionBytes = writer.written
                     return (change.value ?? []).withUnsafeBytes { value in
                         frame.value = value

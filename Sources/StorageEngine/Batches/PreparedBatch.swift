@@ -19,7 +19,7 @@ struct BatchChange {
     var deadline = Deadline.never
     var memoryInterval: Int64 = 0
     var owner: [UInt8] = []
-    var kept: KeptTerms
+    var kept: KeptOptions
 
     /// Creation time; `nil`: the time of the batch. Under the lock, an existing entry's creation time replaces it.
     var created: Int64?
@@ -57,10 +57,10 @@ struct PreparedBatch {
                 item: item, key: key, tag: UInt32(truncatingIfNeeded: hash), value: content.value,
                 encoding: content.encoding, keepsCreation: content.keepsCreation, kept: content.kept,
                 created: content.created?.microseconds)
-            try content.attributes.withTraits { (traits) throws(StorageError) in
-                change.deadline = traits.deadline
-                change.memoryInterval = traits.memoryInterval
-                change.owner = Array(traits.owner)
+            try content.attributes.withFrameOptions { (options) throws(StorageError) in
+                change.deadline = options.deadline
+                change.memoryInterval = options.memoryInterval
+                change.owner = Array(options.owner)
             }
             if let value = content.value, value.count > Frame.maximumValueBytes {
                 throw .batchTooLarge(
@@ -91,10 +91,10 @@ struct PreparedBatch {
 }
 
 extension BatchChange {
-    func withTraits<Value>(_ body: (EntryTraits) -> Value) -> Value {
-        guard value != nil else { return body(EntryTraits()) }
+    func withFrameOptions<Value>(_ body: (FrameOptions) -> Value) -> Value {
+        guard value != nil else { return body(FrameOptions()) }
         return owner.withUnsafeBytes {
-            body(EntryTraits(deadline: deadline, memoryInterval: memoryInterval, owner: $0))
+            body(FrameOptions(deadline: deadline, memoryInterval: memoryInterval, owner: $0))
         }
     }
 
@@ -105,7 +105,7 @@ extension BatchChange {
     }
 
     var frameBytes: Int {
-        let size = FrameExtension.partBytes(BatchPart.bytes) + withTraits { $0.bytes }
+        let size = FrameExtension.partBytes(BatchPart.bytes) + withFrameOptions { $0.bytes }
         return Frame.bytes(key: key.count, extension: size, value: value?.count ?? 0)
     }
 }

@@ -97,10 +97,10 @@ extension ArchiveEngine {
 
     /// Prepares an entry that exists only in this process's memory (S11). It replaces the value on disk, not other processes'
     /// objects.
-    func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
+    func requestInMemoryOnly(bytes: UInt64, _ options: FrameOptions) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
-        var traits = traits
-        traits.residentBytes = max(1, bytes)
-        return PutRequest(value: .empty, encoding: .unknown, traits: traits)
+        var options = options
+        options.residentBytes = max(1, bytes)
+        return PutRequest(value: .empty, encoding: .unknown, options: options)
     }
 }

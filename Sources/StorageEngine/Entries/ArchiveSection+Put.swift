@@ -2,10 +2,10 @@ struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding
     var keepsCreation = false
-    var traits = EntryTraits()
+    var options = FrameOptions()
 
     func frameBytes(of key: UnsafeRawBufferPointer) -> Int {
-        Frame.bytes(key: key.count, extension: traits.bytes, value: value.count)
+        Frame.bytes(key: key.count, extension: options.bytes, value: value.count)
     }
 }
 
@@ -69,8 +69,8 @@ extension ArchiveSection {
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
             key: key, value: value)
-        if !request.traits.isPlain {
-            content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
+        if !request.options.isPlain {
+            content.take(request.options, ownerTag: engine.ownerTag(request.options.owner))
         }
         var replaced: ChangingSlot?
         var replacedNumber: UInt32 = 0
@@ -80,7 +80,7 @@ extension ArchiveSection {
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
             engine.unpin(existing)
             // Each process has a separate memory-only entry of a key (S11).
-            if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
+            if existing.slot.isMemoryOnly, request.options.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
                 if replaced == nil { try index.numbers.reserve() }
@@ -92,7 +92,7 @@ extension ArchiveSection {
         let bytes = Int(index.valueBytes) - replacedBytes + value.count
         // If the put evicts nothing and its key has an entry, the order of recency can be updated later.
         let isTouchPending =
-            replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
+            replaced != nil && bytes <= limit ?? .max && request.options.isPlain
             && index.touches.canBeDelayed(recency)
         if !isTouchPending {
             if let replaced { index.order.prefetchNeighbors(of: replaced) }
@@ -104,8 +104,8 @@ extension ArchiveSection {
         if bytes > limit ?? .max {
             let excess = bytes - Int(clamping: limit ?? .max)
             (location, number, event) = try putExtended(
-                &content, request.traits, tag, replaced: replacedNumber, excess: excess)
-        } else if request.traits.isPlain {
+                &content, request.options, tag, replaced: replacedNumber, excess: excess)
+        } else if request.options.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
             event = index.events.claim(1)
@@ -117,7 +117,7 @@ extension ArchiveSection {
             crashPoint(.putCommitted)
         } else {
             (location, number, event) = try putExtended(
-                &content, request.traits, tag, replaced: replacedNumber, excess: 0)
+                &content, request.options, tag, replaced: replacedNumber, excess: 0)
         }
         index.addLocked(.records)
         index.events.publish(
@@ -127,7 +127,7 @@ extension ArchiveSection {
         reclaim(forAppended: content.frameBytes)
         return HeldEntry(
             number: number, tag: tag, location: location, sequence: content.sequence,
-            memoryInterval: request.traits.memoryInterval)
+            memoryInterval: request.options.memoryInterval)
     }
 
     /// Records a put of a sampled key, and adapts the sampling after one of a new key.
@@ -145,7 +145,7 @@ extension ArchiveSection {
     }
 
     @inline(never) func putExtended(
-        _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
+        _ content: inout FrameContent, _ options: FrameOptions, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount
         let victims = excess > 0 ? try chooseVictims(toFree: excess, sparing: replaced) : Victims()
@@ -153,9 +153,9 @@ extension ArchiveSection {
         var location = Location.none
         var number: UInt32 = 0
         var events: UInt64 = 0
-        let size = traits.bytes + FrameExtension.evictionBytes(count)
+        let size = options.bytes + FrameExtension.evictionBytes(count)
         try withExtension(bytes: size) { (writer) throws(StorageError) in
-            traits.write(to: &writer)
+            options.write(to: &writer)
             name(victims, in: &writer)
             content.extensionBytes = writer.written
             content.sequence = nextSequence()
@@ -165,7 +165,7 @@ extension ArchiveSection {
             remove(victims, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Marked before the commit: no process may find the entry without a holder.
-            if traits.residentBytes != 0, let processSlot = engine.processSlot {
+            if options.residentBytes != 0, let processSlot = engine.processSlot {
                 index.residency.mark(number, line: processSlot.line)
             }
             crashPoint(.putIndexChanged)
@@ -179,10 +179,10 @@ extension ArchiveSection {
 
 extension ArchiveEngine {
     /// Like ``putFreeingSpace(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
-    /// is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps expiry time, memory interval and owner. With
+    /// is absent. Returns `nil` if nothing was stored. With `keepsOptions` it keeps expiry time, memory interval and owner. With
     /// `seesMemory` an entry in only this process's memory counts as present.
     func put(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
+        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsOptions: Bool,
         seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
         let tag = try validTag(of: key)
@@ -197,9 +197,9 @@ extension ArchiveEngine {
                 return isPassedOver ? nil : try presentSequence(of: present, key, tag: tag)
             }
             guard sequence == found ?? nil else { return nil }
-            if keepsTraits, let present, sequence != nil {
-                request.traits = present.frame.traits
-                request.traits.deadline = present.slot.deadline
+            if keepsOptions, let present, sequence != nil {
+                request.options = present.frame.options
+                request.options.deadline = present.slot.deadline
             }
             return try section.put(request, key: key, tag: tag)
         }
@@ -236,12 +236,12 @@ extension ArchiveEngine {
         var content = FrameContent(
             kind: .put, encoding: encoding, sequence: 0, recency: slot.recency, time: slot.accessed,
             created: present.frame.created, key: key, value: value)
-        var traits = present.frame.traits
-        traits.deadline = slot.deadline
-        if !traits.isPlain { content.take(traits, ownerTag: ownerTag(traits.owner)) }
+        var options = present.frame.options
+        options.deadline = slot.deadline
+        if !options.isPlain { content.take(options, ownerTag: ownerTag(options.owner)) }
         let bytes = Int(index.valueBytes) - Int(slot.valueBytes) + value.count
         let (location, _, event) = try section.putExtended(
-            &content, traits, tag, replaced: present.number, excess: max(0, bytes - Int(clamping: limit)))
+            &content, options, tag, replaced: present.number, excess: max(0, bytes - Int(clamping: limit)))
         section.index.addLocked(.records)
         index.events.publish(
             event, .update, .request, tag: tag, bytes: value.count, location: location, pid: pid,

@@ -152,10 +152,10 @@ private struct KeyTrace {
     }
 
     private mutating func take(_ frame: Frame, at place: Location) {
-        let traits = frame.traits
-        (location, sequence, deadline) = (place, frame.sequence, traits.deadline)
+        let options = frame.options
+        (location, sequence, deadline) = (place, frame.sequence, options.deadline)
         created = frame.created
-        bytes = frame.kind == .resident ? Int(clamping: traits.residentBytes) : frame.valueBytes
+        bytes = frame.kind == .resident ? Int(clamping: options.residentBytes) : frame.valueBytes
     }
 
     /// Adds the change of a copied frame, which has the time of the last access. The change was between the creation and that.

@@ -18,9 +18,9 @@ struct FrameContent {
         Frame.bytes(key: key.count, extension: extensionBytes.count, value: value.count)
     }
 
-    mutating func take(_ traits: EntryTraits, ownerTag: UInt32) {
-        deadline = traits.deadline
-        residentBytes = traits.residentBytes
+    mutating func take(_ options: FrameOptions, ownerTag: UInt32) {
+        deadline = options.deadline
+        residentBytes = options.residentBytes
         self.ownerTag = ownerTag
         if residentBytes != 0 { kind = .resident }
     }

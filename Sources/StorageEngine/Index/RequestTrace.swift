@@ -12,9 +12,11 @@ enum RequestLayout {
     static let cellBytes = 32
     static let leastCells: UInt32 = 2048
     static let mostCells: UInt32 = 131_072
-    /// The number of cells is doubled once all are used, up to this number or, if that is more, to ``cellsForEntry`` for each entry.
+    /// The number of cells is doubled once half are used, up to this number or, if that is more, to ``cellsForEntry`` for each entry.
     static let enoughCells: UInt32 = 16_384
     static let cellsForEntry: UInt32 = 64
+    /// A doubling takes at most one of this number of parts of the free disk space.
+    static let freeSpaceParts: UInt64 = 16
     /// Number of sampled entries above which the threshold is halved. It is doubled below a quarter of that.
     static let mostSampled: UInt64 = 4096
 
@@ -143,17 +145,20 @@ final class RequestTrace: @unchecked Sendable {
         return claimed
     }
 
-    /// Doubles the cells if all are used and too few for this number of entries. Requires the archive's lock.
+    /// Doubles the cells if they are too few for this number of entries and half are used, so that none is overwritten before. On
+    /// an almost full disk the space is left to the segments. Requires the archive's lock.
     func grow(forEntries entries: Int) {
         let present = cells
         let wanted = max(
             UInt64(RequestLayout.enoughCells), UInt64(max(0, entries)) * UInt64(RequestLayout.cellsForEntry))
-        guard present < min(wanted, UInt64(RequestLayout.mostCells)), next >= present,
+        guard present < min(wanted, UInt64(RequestLayout.mostCells)), next >= present / 2,
             !cannotGrow.load(ordering: .relaxed), cp_load32(field(RequestLayout.cellsOffset)) == present
         else { return }
         let more = present * 2
+        let bytes = UInt64(RequestLayout.bytes(cells: present))
         guard let file = try? folder.fileIfPresent(named: ArchiveFile.requests, writable: true),
             (try? file.status())?.number == number,
+            file.availableBytes() / RequestLayout.freeSpaceParts >= bytes,
             (try? file.reserveBlocks(RequestLayout.bytes(cells: more))) != nil
         else { return cannotGrow.store(true, ordering: .relaxed) }
         known.store(more, ordering: .relaxed)

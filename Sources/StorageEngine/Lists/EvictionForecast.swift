@@ -1,13 +1,3 @@
-/// The queue of an entry under S3-FIFO, and the accesses that keep it.
-package struct QueueState: Sendable, Hashable {
-    /// Whether the entry is in the small queue, and not in the main queue.
-    package var isSmall: Bool
-    /// Accesses since it entered the queue, 0 to 3.
-    package var frequency: UInt8
-
-    package init(isSmall: Bool, frequency: UInt8) { (self.isSmall, self.frequency) = (isSmall, frequency) }
-}
-
 /// The order in which S3-FIFO evicts the entries of a list.
 package struct EvictionOrder: Sendable {
     /// Positions in the list, the next evicted first. Memory-only entries, which the limit never evicts, are last.
@@ -37,7 +27,7 @@ struct EvictionForecast: ArchiveOperation {
 
     func order(of references: [EntryReference]) -> EvictionOrder {
         let pending = index.touches.pending()
-        let states = references.map { state(of: $0.number, $0.tag, pending) }
+        let states = references.map { pending.queueState(of: $0.number, $0.tag, index) }
         var places = [UInt32](repeating: 0, count: Int(index.usedEntries) + 1)
         for (place, reference) in references.enumerated()
         where reference.tier != .memory && Int(reference.number) < places.count {
@@ -115,15 +105,6 @@ struct EvictionForecast: ArchiveOperation {
             return false
         }
         while bytes > 0 && bytes >= limit / 10 ? fromSmall() || fromMain() : fromMain() || fromSmall() {}
-    }
-
-    /// The state with pending accesses.
-    func state(of number: UInt32, _ tag: UInt32, _ pending: PendingTouches) -> QueueState {
-        let place = index.queuePlace(of: number)
-        let more = pending[number]?.count { $0.tag == tag } ?? 0
-        return QueueState(
-            isSmall: place.isSmall,
-            frequency: UInt8(min(Int(place.frequency) + more, Int(QueuePlace.highestFrequency))))
     }
 }
 

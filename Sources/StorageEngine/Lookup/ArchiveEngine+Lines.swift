@@ -65,13 +65,13 @@ extension ArchiveEngine {
             }
         }
         guard !isFilled else { return content }
-        let traits = frame.traits
-        content.deadline = traits.deadline
+        let options = frame.options
+        content.deadline = options.deadline
         content.isMemoryOnly = frame.kind == .resident
         content.bytes =
             content.isMemoryOnly
-            ? UInt32(min(traits.residentBytes, UInt64(Frame.maximumValueBytes))) : UInt32(frame.valueBytes)
-        content.owner = ownerTag(traits.owner)
+            ? UInt32(min(options.residentBytes, UInt64(Frame.maximumValueBytes))) : UInt32(frame.valueBytes)
+        content.owner = ownerTag(options.owner)
         content.use = pending.map { index.touches.lastUse(of: content.number, frame, tag: content.tag, $0) }
         return content
     }
@@ -204,15 +204,15 @@ extension ArchiveEngine {
         }
     }
 
-    private enum Judgment { case meant, other, damaged }
+    private enum FrameMatch { case meant, other, damaged }
 
     private func withFrame<Result>(
-        at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgment
+        at location: Location, _ body: (Frame) -> Result, match: (Frame, _ isSound: () -> Bool) -> FrameMatch
     ) throws(StorageError) -> Result? {
         guard let (pin, frame) = try log.pinnedFrame(at: location) else { return nil }
         defer { log.unpin(pin) }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: location.offset)
-        switch judge(frame, { frame.passesChecksum(seed: seed) }) {
+        switch match(frame, { frame.passesChecksum(seed: seed) }) {
         case .meant: return body(frame)
         case .other: return nil
         case .damaged: throw log.damagedEntry(at: location)
@@ -246,8 +246,8 @@ extension ArchiveEngine {
             time: frame.time, created: frame.created, key: frame.key, value: frame.value,
             extensionBytes: frame.extension)
         guard frame.extensionBytes > 0 else { return content }
-        let traits = frame.traits
-        content.take(traits, ownerTag: ownerTag(traits.owner))
+        let options = frame.options
+        content.take(options, ownerTag: ownerTag(options.owner))
         return content
     }
 }

@@ -112,7 +112,7 @@ extension ArchiveEngine {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
             guard !slot.isTombstoned else { return nil }
-            return isFilled ? slot.deadline : withFrame(at: named) { $0.traits.deadline } ?? Deadline.never
+            return isFilled ? slot.deadline : withFrame(at: named) { $0.options.deadline } ?? Deadline.never
         }
         guard let deadline else { return false }
         return deadline == Deadline.never || Clock.boot() < deadline

@@ -57,7 +57,7 @@ extension ArchiveEngine {
 
     private func published(_ entry: FoundEntry) -> Resolution {
         if entry.frame.kind == .delete { return .absent }
-        if entry.standing == nil, entry.frame.traits.deadline == Deadline.never { return .found(entry) }
+        if entry.standing == nil, entry.frame.options.deadline == Deadline.never { return .found(entry) }
         var found = entry
         if let standing = standing(of: entry.number, entry.slot, at: entry.location) {
             if standing == .hidden { return .absent }
@@ -117,7 +117,7 @@ extension ArchiveEngine {
 
     /// The state of an entry by its frame, while the slot isn't filled yet.
     func standing(of number: UInt32, _ frame: Frame) -> Standing {
-        standing(of: number, until: frame.traits.deadline, isMemoryOnly: frame.kind == .resident)
+        standing(of: number, until: frame.options.deadline, isMemoryOnly: frame.kind == .resident)
     }
 
     func standing(of number: UInt32, until deadline: Int64, isMemoryOnly: Bool) -> Standing {

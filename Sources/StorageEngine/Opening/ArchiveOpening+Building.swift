@@ -207,10 +207,10 @@ extension ArchiveOpening {
             if let slot = section.index.entry(number) { section.setDeadline(of: number, slot, to: deadline) }
             return
         }
-        var traits = frame.traits
-        traits.deadline = deadline
-        try section.withExtension(bytes: traits.bytes) { (writer) throws(StorageError) in
-            traits.write(to: &writer)
+        var options = frame.options
+        options.deadline = deadline
+        try section.withExtension(bytes: options.bytes) { (writer) throws(StorageError) in
+            options.write(to: &writer)
             var content = FrameContent(
                 kind: .put, encoding: frame.encoding, sequence: section.nextSequence(),
                 recency: frame.recency, time: frame.time, created: frame.created, key: frame.key,

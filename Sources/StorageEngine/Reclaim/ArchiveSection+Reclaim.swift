@@ -179,13 +179,13 @@ extension ArchiveSection {
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
-        // The expiry time may have changed since the frame was written; an entry's other traits never change.
-        var traits = frame.traits
-        traits.deadline = slot.deadline
-        let size = traits.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))
+        // The expiry time may have changed since the frame was written; an entry's other options never change.
+        var options = frame.options
+        options.deadline = slot.deadline
+        let size = options.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             var writer = ExtensionWriter(buffer)
-            traits.write(to: &writer)
+            options.write(to: &writer)
             if let kept { writer.append(kept) }
             content.extensionBytes = writer.written
             return move(content, number, slot)

@@ -123,7 +123,7 @@ extension ArchiveSection {
         guard frame.keyBytes > 0, frame.kind != .delete else { return false }
         slot.setTag(engine.hash.tag(frame.key))
         if frame.kind == .resident {
-            slot.setMemoryOnly(bytes: frame.traits.residentBytes)
+            slot.setMemoryOnly(bytes: frame.options.residentBytes)
         } else {
             slot.setValueBytes(UInt32(frame.valueBytes))
         }
@@ -133,9 +133,9 @@ extension ArchiveSection {
             slot.setFrameBytes(UInt32(frame.bytes))
         }
         guard !slot.isFilled else { return true }
-        let traits = frame.traits
-        slot.setDeadline(traits.deadline)
-        slot.setOwner(engine.ownerTag(traits.owner))
+        let options = frame.options
+        slot.setDeadline(options.deadline)
+        slot.setOwner(engine.ownerTag(options.owner))
         slot.setRecency(frame.recency)
         slot.setAccessed(frame.time)
         slot.setHits(0)

@@ -302,7 +302,7 @@ private struct SnapshotOverlay {
         let tag = tag(of: frame)
         var item = SnapshotItem(
             location: location, recency: frame.recency, accessed: frame.time,
-            deadline: frame.traits.deadline, tag: tag, hits: 0)
+            deadline: frame.options.deadline, tag: tag, hits: 0)
         guard let place = place(of: frame.key) else {
             places[tag, default: []].append(items.count)
             removed.append(false)

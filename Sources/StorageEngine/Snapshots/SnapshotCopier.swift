@@ -35,14 +35,14 @@ struct SnapshotCopier: ArchiveOperation {
     private func copy(_ section: borrowing ArchiveSection, _ frame: Frame, _ item: SnapshotItem)
         throws(StorageError)
     {
-        var traits = frame.traits
-        traits.deadline = item.deadline
+        var options = frame.options
+        options.deadline = item.deadline
         var content = FrameContent(
             kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: item.recency,
             time: item.accessed, created: frame.created, key: frame.key, value: frame.value)
-        let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
+        let size = options.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
         try section.withExtension(bytes: size) { (writer) throws(StorageError) in
-            traits.write(to: &writer)
+            options.write(to: &writer)
             if item.hits > 0, let field = writer.part(.hits, bytes: 4) {
                 field.storeBytes(of: item.hits, as: UInt32.self)
             }

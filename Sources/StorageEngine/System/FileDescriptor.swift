@@ -145,6 +145,13 @@ final class FileDescriptor: Sendable {
         return Status(facts: facts)
     }
 
+    /// Bytes that this process can still allocate on the file system; 0 if unknown.
+    func availableBytes() -> UInt64 {
+        var facts = statvfs()
+        guard fstatvfs(descriptor, &facts) == 0 else { return 0 }
+        return UInt64(facts.f_bavail) &* UInt64(facts.f_frsize)
+    }
+
     /// The status of an entry of this folder, of a link itself; `nil`: absent. Needs no descriptor.
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()

@@ -101,3 +101,14 @@ struct LastUse {
         return use
     }
 }
+
+extension PendingTouches {
+    /// The entry's queue under S3-FIFO, with the accesses that aren't applied yet.
+    func queueState<Right>(of number: UInt32, _ tag: UInt32, _ index: MappedIndex<Right>) -> QueueState {
+        let place = index.queuePlace(of: number)
+        let more = self[number]?.count { $0.tag == tag } ?? 0
+        return QueueState(
+            isSmall: place.isSmall,
+            frequency: UInt8(min(Int(place.frequency) + more, Int(QueuePlace.highestFrequency))))
+    }
+}

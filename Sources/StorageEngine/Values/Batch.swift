@@ -14,7 +14,7 @@ public struct Batch: Sendable {
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none
         var keepsCreation = false
-        var kept: KeptTerms = []
+        var kept: KeptOptions = []
         /// Creation time of a new entry; `nil`: the time at which the batch is applied.
         var created: Timestamp?
     }
@@ -50,7 +50,7 @@ public struct Batch: Sendable {
     /// `created`, by default when the batch is applied.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
-        keeping kept: KeptTerms = [], created: Timestamp? = nil
+        keeping kept: KeptOptions = [], created: Timestamp? = nil
     ) {
         items.append(
             Item(
@@ -90,12 +90,12 @@ public enum BatchResult: Sendable, Hashable {
     case superseded
 }
 
-package struct KeptTerms: OptionSet, Sendable, Hashable {
+package struct KeptOptions: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let lifetime = KeptTerms(rawValue: 1)
-    package static let memoryLifetime = KeptTerms(rawValue: 2)
-    package static let owner = KeptTerms(rawValue: 4)
+    package static let lifetime = KeptOptions(rawValue: 1)
+    package static let memoryLifetime = KeptOptions(rawValue: 2)
+    package static let owner = KeptOptions(rawValue: 4)
 }

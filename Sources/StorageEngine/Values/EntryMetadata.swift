@@ -41,3 +41,13 @@ extension EntryMetadata {
             expires: nil, hits: 0, owner: nil, rank: nil, recency: 0, sequence: sequence, tier: .disk)
     }
 }
+
+/// The queue of an entry under S3-FIFO, and the accesses that keep it.
+package struct QueueState: Sendable, Hashable {
+    /// Whether the entry is in the small queue, and not in the main queue.
+    package var isSmall: Bool
+    /// Accesses since it entered the queue, 0 to 3.
+    package var frequency: UInt8
+
+    package init(isSmall: Bool, frequency: UInt8) { (self.isSmall, self.frequency) = (isSmall, frequency) }
+}

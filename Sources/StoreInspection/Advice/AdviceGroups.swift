@@ -6,7 +6,7 @@ import StorageEngine
 struct AdviceGroups: Sendable {
     private static let most = 1000
     private static let sampledKeys = 1000
-    /// Number of keys after which their groups are forgotten, and looked up again.
+    /// Maximum number of keys whose groups are cached. The cache is then emptied.
     private static let mostKeys = 65_536
     static let absent = "(not stored now)"
     static let none = "(none)"
@@ -38,8 +38,7 @@ struct AdviceGroups: Sendable {
             ?? Grouping.separators[0]
     }
 
-    /// The group of a sampled key, found when it is first seen, and again when it has another owner or is stored. Costs a look-up
-    /// then.
+    /// The group of a sampled key. Looks it up for a new key, and when the key is stored or its owner has changed.
     mutating func group(of sample: SampledRequest, in archive: Archive) -> UInt16 {
         let isPut = sample.kind == .put
         if let known = groups[sample.tag], known.number > 0 || !isPut,

@@ -11,7 +11,7 @@ extension ArchiveAdvice {
         return isSmaller ? "1/\(factor)" : "\(factor)x"
     }
 
-    /// A limit as a multiple of the present one; empty for that one.
+    /// A limit as a multiple of the current one; empty for the current limit.
     package func multiple(_ limit: Int) -> String {
         limit == Int(clamping: self.limit) ? "" : Self.multiple(limit, of: Int(clamping: self.limit))
     }
@@ -19,8 +19,9 @@ extension ArchiveAdvice {
     /// The recommendation in one sentence.
     package var sentence: String {
         guard let advice else {
+            let start = isAfterChange ? " since the change of limit or policy" : ""
             return
-                "Too few requests yet: \(Figures.count(reads)) of \(Figures.count(Self.leastReads)) sampled reads."
+                "Too few requests yet: \(Figures.count(reads)) of \(Figures.count(Self.leastReads)) sampled reads\(start)."
         }
         let ratios = "hit ratio \(Figures.percent(advice.now)) -> \(Figures.percent(advice.after))"
         switch advice.change {
@@ -35,7 +36,7 @@ extension ArchiveAdvice {
         }
     }
 
-    /// The arguments of `vellum resize` that apply the recommendation; nil if it is to keep everything.
+    /// The arguments of `vellum resize` that apply the recommendation; nil if it recommends no change.
     package var resizeOptions: String? {
         switch advice?.change {
         case .raiseLimit(let limit), .lowerLimit(let limit): "--disk \(limit)"
@@ -44,7 +45,7 @@ extension ArchiveAdvice {
         }
     }
 
-    /// The policy to change to; nil if the recommendation is another one.
+    /// The recommended policy; nil if the recommendation keeps the policy.
     package var recommendedPolicy: EvictionPolicy? {
         guard case .changePolicy(let policy)? = advice?.change else { return nil }
         return EvictionPolicy.allCases.first { CachePolicy($0) == policy }
@@ -58,20 +59,21 @@ extension ArchiveAdvice {
     package var doubt: String? {
         guard let advice, abs(advice.now - measured) > 0.05 else { return nil }
         return "The simulation differs from the archive (\(Figures.percent(advice.now)) instead of "
-            + "\(Figures.percent(measured)) at the present limit), so take the other figures as rough."
+            + "\(Figures.percent(measured)) at the current limit), so the other figures are rough estimates."
     }
 
     /// Limit, policy, hit ratios and the sample, in one line.
     package var summary: String {
         let simulated = advice.map { ", simulated \(Figures.percent($0.now))" } ?? ""
         let keys = rate < 1 ? "1/\(Figures.decimal(1 / max(rate, 1e-9), digits: 1)) of the keys" : "all keys"
+        let measured = reads > 0 ? "measured \(Figures.percent(measured))" : "no reads yet"
         let since = since.map { ", recorded since \(Figures.date($0))" } ?? ""
         return
-            "limit \(Figures.bytes(limit)), \(policy.title): measured \(Figures.percent(measured))\(simulated); "
+            "limit \(Figures.bytes(limit)), \(policy.title): \(measured)\(simulated); "
             + "\(Figures.count(reads, "sampled read", "sampled reads")) of the last \(Figures.duration(seconds)) (\(keys))\(since)"
     }
 
-    /// The hit ratios at a simulated limit, with the change from the present limit and policy:
+    /// The hit ratios at a simulated limit, with the change from the current limit and policy:
     /// `1.27 MB (2x): hit ratio LRU 90.1% (+57 hits/s), S3-FIFO 91% (+60)`.
     package func words(at limit: Int) -> String {
         let isPresent = multiple(limit).isEmpty
@@ -87,11 +89,11 @@ extension ArchiveAdvice {
             return words + " (\(rate == "0" ? "" : gain < 0 ? "-" : "+")\(rate)\(unit))"
         }
         return
-            "\(Figures.bytes(UInt64(clamping: limit))) (\(isPresent ? "present" : multiple(limit))): hit ratio "
-            + ratios.joined(separator: ", ")
+            "\(Figures.bytes(UInt64(clamping: limit))) (\(isPresent ? "current" : multiple(limit)))"
+            + (ratios.isEmpty ? "" : ": hit ratio " + ratios.joined(separator: ", "))
     }
 
-    /// The expiry times whose end costs hits; nil without any.
+    /// The TTLs after which expired entries were read, with their shares of the reads; nil without such reads.
     package var expiredWords: String? {
         guard !expired.isEmpty else { return nil }
         let times = expired.map {
@@ -110,7 +112,7 @@ extension CachePolicy {
         }
     }
 
-    /// Draws the policy's curve.
+    /// The character that draws the policy's curve.
     package var letter: Character {
         switch self {
         case .lru: "L"

@@ -30,17 +30,19 @@ package struct ArchiveAdvice: Sendable {
 
     /// The simulated policies, those of the engine first.
     package static let policies: [CachePolicy] = [.lru, .s3fifo, .sieve, .wtinylfu]
-    /// Fewer sampled reads are too few for advice. The second half of the shortest trace has as many if all reads miss.
+    /// Minimum sampled reads for advice. The second half of the shortest trace has this number even if all reads miss.
     package static let leastReads = 500
     package static let mostExpired = 5
 
-    /// Bytes of values.
+    /// The current limit, in bytes of values.
     package let limit: UInt64
     package let policy: CachePolicy
     /// The share of keys whose requests were recorded, 0 to 1.
     package let rate: Double
-    /// The sampled reads that count; earlier ones only filled the simulated caches.
+    /// Number of counted sampled reads; earlier ones only filled the simulated caches.
     package let reads: Int
+    /// Whether the reads follow a change of the limit or the policy.
+    package let isAfterChange: Bool
     /// Time of the oldest request that was read; nil if unknown.
     package let since: Timestamp?
     /// The time that these reads took.
@@ -59,14 +61,15 @@ package struct ArchiveAdvice: Sendable {
     package let groups: [Group]
 
     package init(
-        limit: UInt64, policy: CachePolicy, rate: Double, reads: Int, since: Timestamp? = nil,
-        seconds: Double, measured: Double, points: [MissRatioCurve.Point], advice: CacheAdvice?,
+        limit: UInt64, policy: CachePolicy, rate: Double, reads: Int, isAfterChange: Bool = false,
+        since: Timestamp? = nil, seconds: Double, measured: Double, points: [MissRatioCurve.Point],
+        advice: CacheAdvice?,
         expired: [ExpiredReads] = [],
         grouping: Grouping = .owner, groups: [Group] = []
     ) {
         (self.limit, self.policy, self.rate, self.reads) = (limit, policy, rate, reads)
         (self.since, self.seconds, self.measured) = (since, seconds, measured)
-        (self.points, self.advice) = (points, advice)
+        (self.points, self.advice, self.isAfterChange) = (points, advice, isAfterChange)
         self.expired = Array(
             expired.filter { $0.share >= 0.001 }.sorted {
                 ($1.share, $0.timeToLive) < ($0.share, $1.timeToLive)
@@ -80,11 +83,12 @@ package struct ArchiveAdvice: Sendable {
     /// The simulated limits, ascending.
     package var limits: [Int] { points.reduce(into: []) { if $0.last != $1.limit { $0.append($1.limit) } } }
 
+    /// Nil if the limit isn't simulated, or without reads.
     package func hitRatio(_ policy: CachePolicy, limit: Int) -> Double? {
-        points.first { $0.policy == policy && $0.limit == limit }?.hitRatio
+        reads == 0 ? nil : points.first { $0.policy == policy && $0.limit == limit }?.hitRatio
     }
 
-    /// Hits per second that a limit and policy add to those at the present ones; nil if unknown.
+    /// Hits per second that a limit and policy gain over the current ones; nil if unknown.
     package func gain(_ policy: CachePolicy, limit: Int) -> Double? {
         guard readsPerSecond > 0, let ratio = hitRatio(policy, limit: limit),
             let now = hitRatio(self.policy, limit: Int(clamping: self.limit))

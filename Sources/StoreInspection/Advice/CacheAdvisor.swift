@@ -12,8 +12,8 @@ package struct CacheAdvisor: Sendable {
     private var simulation: CacheReplay?
 
     /// - Parameters:
-    ///   - limits: simulated in addition to the present one; nil: a 16th to 16 times that.
-    ///   - findsOptimum: also simulates Belady's optimum, which takes memory for each request.
+    ///   - limits: simulated in addition to the current one; nil: 1/16 to 16 times the current one.
+    ///   - findsOptimum: also simulates Belady's optimum, which needs memory for each request.
     package init(limits: [Int]? = nil, findsOptimum: Bool = false) {
         (self.limits, self.findsOptimum) = (limits, findsOptimum)
     }
@@ -26,7 +26,9 @@ package struct CacheAdvisor: Sendable {
         let configuration = try SourceError.translating { () throws(StorageError) in
             try archive.configuration()
         }
-        if let reason = Self.objection(to: configuration, named: archive.name) { throw SourceError(reason) }
+        if let reason = Self.unsupportedReason(for: configuration, named: archive.name) {
+            throw SourceError(reason)
+        }
         let limit = Int(clamping: configuration.diskLimit ?? 0)
         let policy = CachePolicy(configuration.evictionPolicy)
         if let present = simulation, present.limit != limit || present.policy != policy { simulation = nil }
@@ -58,7 +60,9 @@ package struct CacheAdvisor: Sendable {
     }
 
     /// Why an archive can't be simulated; nil if it can.
-    package static func objection(to configuration: ArchiveConfiguration, named name: String) -> String? {
+    package static func unsupportedReason(for configuration: ArchiveConfiguration, named name: String)
+        -> String?
+    {
         if configuration.kind == .log { return "\(name) is a log; only a cache has a hit ratio" }
         return (configuration.diskLimit ?? 0) == 0 ? "\(name) has no disk limit, so it evicts nothing" : nil
     }
@@ -89,9 +93,9 @@ package final class SharedAdvisor: Sendable {
 
 /// The simulation of one trace at one limit.
 private struct CacheReplay: Sendable {
-    /// In a trace with fewer requests, the second half is too short, and owners may not be known yet.
+    /// Number of requests below which a trace is short: its second half has too few, and owners may be unknown.
     static let shortTrace = 2000
-    /// Number of expiry times after which they are forgotten.
+    /// Maximum number of recorded expiry times. They are then all dropped.
     private static let mostExpiries = 65_536
 
     let limit: Int
@@ -108,11 +112,12 @@ private struct CacheReplay: Sendable {
     private var expiries: [UInt32: (timeToLive: UInt32, seen: SampledRequest.Kind?)] = [:]
     /// Reads of expired entries, by time to live in seconds.
     private var expired: [UInt32: Int] = [:]
-    /// Reads of keys below the threshold; those of a higher one, before it fell, are scaled.
+    /// Reads of keys below the threshold. Earlier reads under a higher threshold are scaled.
     private var reads = 0
     private var hits = 0
     /// Time of the first request that was read.
     private var since: Int64?
+    private var isAfterChange = false
     private var start: Int64 = 0
     private var end: Int64 = 0
 
@@ -129,7 +134,8 @@ private struct CacheReplay: Sendable {
             findsOptimum ? RecordedTrace(unit: .bytes, recordedLimit: limit, rate: samples.rate) : nil
     }
 
-    /// - Parameter warmUp: number of samples that only fill the simulated caches, and begin a new count; nil continues it.
+    /// - Parameter warmUp: number of samples that only fill the simulated caches before a new count begins; nil continues the
+    ///   count.
     mutating func add(_ samples: RequestSamples, of archive: Archive, warmUp: Int?) {
         if samples.threshold < threshold {
             let share = Double(samples.threshold) / Double(threshold)
@@ -143,6 +149,11 @@ private struct CacheReplay: Sendable {
             if place == warmUp || sample.kind == .resize {
                 beginCounting(sample.time)
                 before = 0
+            }
+            if sample.kind == .resize {
+                isAfterChange = true
+            } else if place == warmUp {
+                isAfterChange = false
             }
             // The hits before a change of the limit are those of another cache.
             if sample.kind != .resize { add(sample, archive) }
@@ -165,9 +176,9 @@ private struct CacheReplay: Sendable {
         if start == 0 { start = sample.time }
         end = max(end, sample.time)
         let kind = Self.kind(sample.kind)
-        // A stored value is known, and may be empty. Empty values are simulated with a byte.
+        // Empty stored values are simulated with one byte, because 0 means an unknown size.
         let least = kind == .hit || kind == .write ? 1 : 0
-        // Expiry times are rounded up to seconds: a miss in the last second is of an expired entry.
+        // Expiry times are rounded up to seconds, so a miss in the last second is a read of an expired entry.
         let moment = sample.time + (kind == .miss ? 1_000_000 : 0)
         var request = Request(
             hash: UInt64(sample.tag >> 8) | UInt64(sample.tag & 0xff) << 24, size: max(least, sample.bytes),
@@ -198,8 +209,8 @@ private struct CacheReplay: Sendable {
         }
     }
 
-    /// Counts a miss once the engine has removed the expired entry: before the read, or directly after it. An entry that was
-    /// evicted has no such removal.
+    /// Counts the miss of an expired entry, which the engine removes before the read or directly after it. Misses of evicted
+    /// entries have no such removal.
     private mutating func countExpired(_ sample: SampledRequest) {
         guard let last = expiries[sample.tag] else { return }
         guard let seen = last.seen, seen != sample.kind else {
@@ -214,7 +225,7 @@ private struct CacheReplay: Sendable {
         switch kind {
         case .hit, .memoryHit: .hit
         case .miss: .miss
-        // An object is only in memory if it exceeds the limit on disk: simulated caches don't store it either, unless larger.
+        // An object that is only in memory exceeds the disk limit. Only simulated caches with a larger limit store it.
         case .put, .memoryPut, .restore: .write
         case .delete, .expiry: .delete
         case .deadline: .expire
@@ -231,7 +242,8 @@ private struct CacheReplay: Sendable {
             points += Dictionary(grouping: points, by: \.limit).map { limit, others in
                 let ratio = others.map(\.hitRatio).max() ?? 0
                 return .init(
-                    limit: limit, policy: .opt, hitRatio: max(ratio, optimum.point(.opt, limit: limit).hitRatio))
+                    limit: limit, policy: .opt,
+                    hitRatio: max(ratio, optimum.point(.opt, limit: limit).hitRatio))
             }
         }
         points.sort {
@@ -239,7 +251,8 @@ private struct CacheReplay: Sendable {
         }
         return ArchiveAdvice(
             limit: UInt64(limit), policy: policy, rate: rate, reads: reads,
-            since: since.map(Timestamp.init(microseconds:)), seconds: Double(max(0, end - start)) / 1_000_000,
+            isAfterChange: isAfterChange, since: since.map(Timestamp.init(microseconds:)),
+            seconds: Double(max(0, end - start)) / 1_000_000,
             measured: reads > 0 ? Double(hits) / Double(reads) : 0, points: points,
             advice: reads < ArchiveAdvice.leastReads
                 ? nil

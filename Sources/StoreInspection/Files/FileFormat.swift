@@ -1,7 +1,7 @@
 package enum FileFormat: String, CaseIterable, Sendable {
     case ndjson, json, csv, tsv
 
-    /// The format of the extension; nil for `.json`, which is used for arrays and for lines.
+    /// The format of the file name's extension; nil for `.json`, which may be one array or one object per line.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         let endings: [(String, FileFormat)] = [

@@ -11,7 +11,7 @@ package final class GrowingFile {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw SourceError(path, errno: errno) }
-            throw SourceError("\(path) already exists; choose another name", isFileInTheWay: true)
+            throw SourceError("\(path) already exists; choose another name", fileExists: true)
         }
         descriptor = file
         output = OutputWriter(descriptor: file) { SourceError(path, errno: $0) }

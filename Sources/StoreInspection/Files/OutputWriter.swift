@@ -9,7 +9,7 @@ package final class OutputWriter {
     package let isTerminal: Bool
     private let descriptor: Int32
     private let failure: (Int32) -> SourceError
-    /// Whether to stop waiting for the reader of a pipe that doesn't block.
+    /// Returns whether to stop waiting for the reader of a nonblocking pipe.
     var isStopped: () -> Bool = { false }
     private var buffer: [UInt8] = []
 
@@ -34,7 +34,7 @@ package final class OutputWriter {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         guard bytes.count < Self.bufferedBytes else {
             try flush()
-            return try hand(bytes)
+            return try writeAll(bytes)
         }
         buffer.append(contentsOf: bytes)
         if buffer.count >= Self.bufferedBytes { try flush() }
@@ -71,11 +71,11 @@ package final class OutputWriter {
     package func flush() throws(SourceError) {
         defer { buffer.removeAll(keepingCapacity: true) }
         try buffer.withUnsafeBufferPointer { (bytes) throws(SourceError) in
-            try hand(UnsafeRawBufferPointer(bytes))
+            try writeAll(UnsafeRawBufferPointer(bytes))
         }
     }
 
-    private func hand(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
+    private func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         var offset = 0
         while offset < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -91,7 +91,7 @@ package final class OutputWriter {
         }
     }
 
-    /// Waits for the reader of a pipe that doesn't block; false after 10 seconds, or if stopped.
+    /// Waits for the reader of a nonblocking pipe; false after 10 seconds, or if stopped.
     private func waitForReader() -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         for _ in 0..<200 where !isStopped() {

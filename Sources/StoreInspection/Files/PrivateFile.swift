@@ -36,7 +36,7 @@ package final class PrivateFile: Sendable {
     private static let prefix = "vellum-view-"
     private static let permissions: mode_t = 0o700
 
-    /// Removes the folders of processes that were killed. Those of other users, locked ones and kept ones stay.
+    /// Removes the folders of killed processes, except folders that are locked, kept or another user's.
     package static func removeAbandoned(in parent: String) {
         for (name, path) in (try? StoresFolder.contents(of: parent)) ?? [] where name.hasPrefix(prefix) {
             guard let lock = try? locked(path) else { continue }
@@ -77,7 +77,7 @@ package final class PrivateFile: Sendable {
         _ = fchmod(lock, PrivateFile.permissions | mode_t(S_ISVTX))
     }
 
-    package var isThere: Bool { access(path, F_OK) == 0 }
+    package var exists: Bool { access(path, F_OK) == 0 }
 
     /// Appends through a buffer, which must be flushed.
     package var output: OutputWriter {

@@ -4,26 +4,26 @@ import SystemC
 
 package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
-    /// Whether a file wasn't written because it exists. It may be replaced.
-    package let isFileInTheWay: Bool
+    /// Whether a file wasn't written because it already exists and may be replaced.
+    package let fileExists: Bool
     /// Whether values weren't read because a read counts as an access to each key.
-    package let isOfAccesses: Bool
+    package let isAccessRefusal: Bool
     package private(set) var isStoreAbsent = false
     /// A server's error reply, such as `NOPERM …`.
     package let refusal: String?
 
     package init(
-        _ description: String, isFileInTheWay: Bool = false, isOfAccesses: Bool = false,
+        _ description: String, fileExists: Bool = false, isAccessRefusal: Bool = false,
         refusal: String? = nil
     ) {
         (self.description, self.refusal) = (description, refusal)
-        self.isFileInTheWay = isFileInTheWay
-        self.isOfAccesses = isOfAccesses
+        self.fileExists = fileExists
+        self.isAccessRefusal = isAccessRefusal
     }
 
     /// A failure of the operating system outside the store.
     package init(_ subject: String, errno code: Int32) {
-        (isFileInTheWay, isOfAccesses, refusal) = (false, false, nil)
+        (fileExists, isAccessRefusal, refusal) = (false, false, nil)
         switch code {
         case EFBIG, EMFILE, ENFILE:
             description = StorageError.fromErrno(code, operation: "use", path: subject).description

@@ -17,7 +17,7 @@ package struct StateFile: Sendable, Hashable {
         return "\(home)/\(standard)/vellum"
     }
 
-    package var isThere: Bool { access(path, F_OK) == 0 }
+    package var exists: Bool { access(path, F_OK) == 0 }
 
     /// The contents; empty if the file is missing. Throws for more than `limit` bytes.
     package func read(limit: Int) throws(SourceError) -> Data {
@@ -46,7 +46,7 @@ package struct StateFile: Sendable, Hashable {
     private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
     /// Calls `body` while holding the folder's lock, or after waiting one second for it.
-    func alone(_ body: () throws(SourceError) -> Void) throws(SourceError) {
+    func withLock(_ body: () throws(SourceError) -> Void) throws(SourceError) {
         try makeFolder()
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }

@@ -4,14 +4,14 @@ import Foundation
 package struct StateRecords<Record: Codable & Sendable>: Sendable {
     private let file: StateFile
     private let most: Int
-    /// Whether the oldest records are dropped beyond the maximum.
-    private let forgets: Bool
+    /// Whether the oldest records beyond the maximum are dropped. Otherwise the maximum is an error.
+    private let dropsOldest: Bool
 
     /// Maximum bytes of the file; longer files aren't read.
     private static var mostBytes: Int { 4 << 20 }
 
-    package init(path: String, most: Int, forgets: Bool = true) {
-        (file, self.most, self.forgets) = (StateFile(path: path), most, forgets)
+    package init(path: String, most: Int, dropsOldest: Bool = true) {
+        (file, self.most, self.dropsOldest) = (StateFile(path: path), most, dropsOldest)
     }
 
     package var path: String { file.path }
@@ -26,35 +26,35 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         for line in try file.read(limit: Self.mostBytes).split(separator: UInt8(ascii: "\n")) {
             if let record = try? decoder.decode(Record.self, from: line) {
                 records.append(record)
-            } else if !forgets || (try? JSONSerialization.jsonObject(with: line)) is [String: Any] {
+            } else if !dropsOldest || (try? JSONSerialization.jsonObject(with: line)) is [String: Any] {
                 others.append(line)
             }
         }
         return (records, others)
     }
 
-    /// Changes the current records and drops the oldest beyond the maximum.
+    /// Changes the records under the lock, and drops the oldest beyond the maximum.
     /// - Throws: also if the latest record is too long, or if there are too many; the file is then unchanged.
     package func change(_ body: (inout [Record]) -> Void) throws(SourceError) {
-        try file.alone { () throws(SourceError) in try changeAlone(body) }
+        try file.withLock { () throws(SourceError) in try changeLocked(body) }
     }
 
-    private func changeAlone(_ body: (inout [Record]) -> Void) throws(SourceError) {
+    private func changeLocked(_ body: (inout [Record]) -> Void) throws(SourceError) {
         var (records, others) = try lines()
         let count = records.count
         body(&records)
-        guard forgets || records.count <= max(most, count) else {
-            throw SourceError("\(path) has \(most) already; delete one")
+        guard dropsOldest || records.count <= max(most, count) else {
+            throw SourceError("\(path) already has \(most) records; delete one")
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let kept = (forgets ? records.suffix(most) : records[...]).compactMap { try? encoder.encode($0) }
+        let kept = (dropsOldest ? records.suffix(most) : records[...]).compactMap { try? encoder.encode($0) }
         var bytes = Data()
         for (number, line) in (others + kept).enumerated().reversed() {
             // A record that can't be read back isn't written.
             guard bytes.count + line.count < Self.mostBytes else {
-                guard forgets, number < others.count + kept.count - 1 else {
-                    throw SourceError("there is no space for it in \(path)")
+                guard dropsOldest, number < others.count + kept.count - 1 else {
+                    throw SourceError("\(path) has no space for another record")
                 }
                 break
             }

@@ -1,15 +1,15 @@
 import SystemC
 
 package enum StorePath {
-    /// The last part of a path or of a server's address.
+    /// The last component of a path or of a server's address.
     package static func name(_ path: String) -> String {
         let isAddress = path.utf8.first != UInt8(ascii: "/")
         let path = isAddress ? path.prefix { $0 != "?" } : path[...]
         return path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
     }
 
-    /// The absolute path without empty parts. Links are kept, except where `..` may lead through one.
-    package static func whole(_ path: String) -> String {
+    /// The absolute path without empty components. Resolves symbolic links only before the last `..`.
+    package static func absolute(_ path: String) -> String {
         let slash = UInt8(ascii: "/")
         var absolute = path
         if path.utf8.first != slash, let folder = getcwd(nil, 0) {

@@ -31,7 +31,7 @@ package enum TerminalSafe {
         }
     }
 
-    /// Bytes converted at once.
+    /// Maximum bytes converted at once.
     private static let longestPart = 1 << 16
 
     /// Writes a text of any length without copying it.

@@ -12,7 +12,7 @@ package final class WholeFile {
     private let replaces: Bool
     private let descriptor: Int32
     private var isOpen = true
-    /// Whether to stop waiting for the reader of a pipe.
+    /// Returns whether to stop waiting for the reader of a pipe.
     package var isStopped: () -> Bool = { false }
 
     /// - Parameters:
@@ -29,21 +29,21 @@ package final class WholeFile {
         target = try WholeFile.target(of: path)
         try WholeFile.refuse(inStore: target, named: path)
         var facts = stat()
-        let isThere = stat(target, &facts) == 0
-        if isThere, FileKind(facts) != .regular {
+        let exists = stat(target, &facts) == 0
+        if exists, FileKind(facts) != .regular {
             let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK)
             descriptor = try WholeFile.opened(open(target, flags), path)
             partial = nil
             return
         }
-        if isThere {
-            guard replaces else { throw WholeFile.taken(path) }
+        if exists {
+            guard replaces else { throw WholeFile.alreadyExists(path) }
             guard access(target, W_OK) == 0 else { throw WholeFile.failure(path, errno) }
         }
         let made = try WholeFile.make(beside: target, of: path)
         (descriptor, partial) = (made.descriptor, made.name)
         WholeFile.unfinished = strdup(made.name)
-        guard isThere else { return }
+        guard exists else { return }
         guard fchown(descriptor, facts.st_uid, facts.st_gid) == 0 || WholeFile.has(descriptor, ownerOf: facts)
         else {
             discard()
@@ -85,9 +85,9 @@ package final class WholeFile {
         if replaces {
             guard rename(partial, target) == 0 else { throw WholeFile.failure(path, errno) }
         } else if link(partial, target) != 0 {
-            guard errno != EEXIST else { throw WholeFile.taken(path) }
-            // A file system without links.
-            guard access(target, F_OK) != 0 else { throw WholeFile.taken(path) }
+            guard errno != EEXIST else { throw WholeFile.alreadyExists(path) }
+            // The file system has no hard links.
+            guard access(target, F_OK) != 0 else { throw WholeFile.alreadyExists(path) }
             guard rename(partial, target) == 0 else { throw WholeFile.failure(path, errno) }
         }
         discard()
@@ -120,7 +120,7 @@ package final class WholeFile {
         throw SourceError("\(path) is longer than \(Figures.bytes(UInt64(limit)))")
     }
 
-    // MARK: Where it is written
+    // MARK: Paths
 
     /// Expands `~` to the home folder `$HOME`.
     package static func path(typed path: String) -> String {
@@ -198,7 +198,8 @@ package final class WholeFile {
     }
 
     /// Locks the file until its process ends.
-    /// - Returns: false if another process has the lock, or the name is another file's. Without locks no file is removed.
+    /// - Returns: false if another process has the lock, or if the name now refers to another file. If the file system has no
+    ///   locks, no file is removed.
     private static func holds(_ descriptor: Int32, _ name: String) -> Bool {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return errno != EWOULDBLOCK }
         var (own, named) = (stat(), stat())
@@ -229,10 +230,10 @@ package final class WholeFile {
         throw SourceError("\(path) can't be written: it is in a store's folder; choose another one")
     }
 
-    private static func taken(_ path: String) -> SourceError {
+    private static func alreadyExists(_ path: String) -> SourceError {
         SourceError(
             "\(path) can't be written: the file already exists; choose another name",
-            isFileInTheWay: true)
+            fileExists: true)
     }
 
     private static func failure(_ path: String, _ code: Int32) -> SourceError {

@@ -17,7 +17,7 @@ package struct CollectedTargets: Sendable {
         for (number, index) in places.enumerated() {
             if number % CollectedTargets.block == 0 {
                 guard progress(Double(number) / Double(count)) else { return nil }
-                // On failure each entry is read alone.
+                // If this fails, each entry is read separately.
                 try? listing.prepare(Array(unread.prefix(CollectedTargets.block)))
                 unread = unread.dropFirst(CollectedTargets.block)
             }
@@ -29,6 +29,7 @@ package struct CollectedTargets: Sendable {
         }
     }
 
+    /// A message about unreadable entries; nil if all are readable.
     package var omission: String? {
         unreadable == 0
             ? nil

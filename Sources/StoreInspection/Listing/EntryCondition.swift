@@ -12,7 +12,7 @@ package struct EntryCondition: Sendable, Hashable {
         /// The place in the text's UTF-8; nil if unknown.
         package let range: Range<Int>?
         /// The words expected at the end of an incomplete text.
-        package fileprivate(set) var toCome: String?
+        package fileprivate(set) var expectedNext: String?
     }
 
     package init(_ text: String) throws(Mistake) {
@@ -23,7 +23,7 @@ package struct EntryCondition: Sendable, Hashable {
             var mistake = Mistake(words: error.description(in: text), range: error.range)
             if error.position >= text.utf8.count {
                 let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
-                mistake.toCome = "Expected next: \(names)"
+                mistake.expectedNext = "Expected next: \(names)"
             }
             throw mistake
         }

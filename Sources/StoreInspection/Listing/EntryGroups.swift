@@ -2,14 +2,14 @@ import ArchiveQuery
 import StorageEngine
 
 package enum Grouping: Sendable, Hashable {
-    /// The key's part behind the prefix `below`, up to and including the next separator.
+    /// The part of the key after the prefix `below`, up to and including the next separator.
     case prefix(below: String, separator: UInt8)
     case owner
     /// The format of the value: CBOR, JSON, text, a PNG image.
     case kind
     case property(QueryProperty)
 
-    /// Recognized separators; of equally frequent ones the first is used.
+    /// Recognized separators. If several are equally frequent, the first one is used.
     package static let separators = Array(":/|.#-_ ".utf8)
 
     /// `prefix up to ":"`, `owner`, `address.city`
@@ -73,8 +73,8 @@ package struct EntryGroups: Sendable {
     package private(set) var unmeasured = 0
     /// Remarks on values that the property's calculation fails for, one line each.
     package private(set) var remarks: [String] = []
-    /// Entries of groups beyond ``most``. The largest groups are kept, alternately by entries and by bytes; of equal ones the
-    /// first in the list.
+    /// Number of entries in groups beyond ``most``. The largest groups are kept, alternately by entries and by bytes; among equal
+    /// groups, the first in the list.
     package private(set) var ungrouped = 0
 
     /// Maximum groups, and maximum bytes of their names.
@@ -84,7 +84,8 @@ package struct EntryGroups: Sendable {
     /// - Parameters:
     ///   - keys: all keys of the list, if ``Grouping/needsKeys``.
     ///   - chosen: the entries to group; nil: all.
-    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop. The share restarts if there are too many groups.
+    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop. If there are too many groups, a second pass restarts
+    ///     the share at 0.
     package init<Stop: Error>(
         _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
         now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
@@ -202,7 +203,7 @@ package struct EntryGroups: Sendable {
         case .kind:
             do throws(SourceError) {
                 guard let value = try listing.value(at: index) else {
-                    if listing.terms(at: index).tier == .memory { unreadable += 1 }
+                    if listing.expiryAndTier(at: index).tier == .memory { unreadable += 1 }
                     return nil
                 }
                 return .known(.kind(ValueContent.kind(of: value.bytes, encoding: value.encoding)))
@@ -252,7 +253,7 @@ package struct EntryGroups: Sendable {
     }
 }
 
-/// Finds the largest groups by sums per 64-bit hash. Takes some 60 bytes for each group.
+/// Finds the largest groups by sums per 64-bit hash. Needs about 60 bytes per group.
 private struct LargestGroups {
     private struct Sum {
         var bytes: UInt64 = 0
@@ -288,7 +289,7 @@ private struct LargestGroups {
 }
 
 extension KeyIndex {
-    /// The most frequent separator behind a prefix; nil if there is no separator.
+    /// The most frequent separator after a prefix; nil if there is no separator.
     package func separator(below: String = "") -> UInt8? {
         var counts = [Int](repeating: 0, count: Grouping.separators.count)
         let length = below.utf8.count

@@ -10,7 +10,7 @@ package protocol EntryListing: Sendable {
     func figures(at index: Int) -> (size: UInt64, hits: UInt32)
 
     /// When an entry expires and where it is held, without reading the store.
-    func terms(at index: Int) -> (expires: Timestamp?, tier: Tier)
+    func expiryAndTier(at index: Int) -> (expires: Timestamp?, tier: Tier)
 
     /// When an entry was last accessed, without reading the store.
     func accessed(at index: Int) -> Timestamp
@@ -22,8 +22,8 @@ package protocol EntryListing: Sendable {
     /// - Throws: if its bytes are damaged or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
 
-    /// Calls `body` with each row's index and key bytes, which are valid during the call; without bytes if missing or
-    /// unreadable.
+    /// Calls `body` with each row's index and the bytes of its key, nil if the key is missing or unreadable. The bytes are valid
+    /// during the call.
     /// - Returns: the number of unreadable keys.
     func readKeys(
         of rows: Range<Int>, in positions: Positions, _ body: (Int, UnsafeRawBufferPointer) -> Void
@@ -41,7 +41,7 @@ package protocol EntryListing: Sendable {
     func index(ofKey key: String) -> Int?
 
     /// A server's type and encoding of the value; nil in a store and if not requested.
-    func traits(at index: Int) -> (type: String, layout: String?)?
+    func kind(at index: Int) -> (type: String, layout: String?)?
 
     /// Metadata of a server's key that the user has no right to read; empty if not requested.
     func unknown(at index: Int) -> Set<QueryMetadata>
@@ -54,41 +54,43 @@ package protocol EntryListing: Sendable {
     /// Whether the list was limited because there are too many entries.
     var isCut: Bool { get }
 
-    /// Whether metadata of all entries is known. A server returns it key by key.
+    /// Whether the metadata of all entries is known. For a server it is requested separately for each key.
     var knowsFigures: Bool { get }
 
-    /// Requests the unknown metadata of entries. `goesOn` gets the share done, 0 to 1.
+    /// Requests the unknown metadata of entries. `shouldContinue` gets the share done, 0 to 1.
     /// - Returns: false if it was stopped.
-    func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
+    func loadMetadata(of entries: Positions, _ shouldContinue: (Double) -> Bool) throws(SourceError) -> Bool
 
     /// Whether the entry was present when its metadata was read; nil: it wasn't read.
     func wasPresent(at index: Int) -> Bool?
 
     /// Why these properties aren't available; nil if they are.
-    func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
+    func unsupportedReason(for properties: [QueryProperty]) throws(SourceError) -> String?
 
     /// Prefetches the metadata of entries in one request.
     func prepare(_ indices: [Int]) throws(SourceError)
 
-    /// The same list, which reads values although the server counts that as accesses.
+    /// The same list, but reads values even if the server counts each read as an access.
     func allowingAccesses() -> any EntryListing
 }
 
 extension EntryListing {
-    package func traits(at index: Int) -> (type: String, layout: String?)? { nil }
+    package func kind(at index: Int) -> (type: String, layout: String?)? { nil }
     package func unknown(at index: Int) -> Set<QueryMetadata> { [] }
     package var isByRecency: Bool { true }
     package var evictionOrder: EvictionOrder? { nil }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
     package func wasPresent(at index: Int) -> Bool? { true }
-    package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
-    package func loadMetadata(of entries: Positions, _ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+    package func unsupportedReason(for properties: [QueryProperty]) throws(SourceError) -> String? { nil }
+    package func loadMetadata(of entries: Positions, _ shouldContinue: (Double) -> Bool) throws(SourceError)
+        -> Bool
+    {
         true
     }
 
-    package func loadMetadata(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        try loadMetadata(of: .all(count), goesOn)
+    package func loadMetadata(_ shouldContinue: (Double) -> Bool) throws(SourceError) -> Bool {
+        try loadMetadata(of: .all(count), shouldContinue)
     }
 
     package func prepare(_ indices: [Int]) throws(SourceError) {}
@@ -98,7 +100,7 @@ extension EntryListing {
     package func prefetch(at index: Int) {}
 
     /// Prefetches an entry some rows ahead, to hide memory latency.
-    package func prefetch(behind row: Int, of rows: Positions) {
+    package func prefetch(after row: Int, of rows: Positions) {
         let ahead = 8
         if row + ahead < rows.count { prefetch(at: rows.index(atRow: row + ahead)) }
     }

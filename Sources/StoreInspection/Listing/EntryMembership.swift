@@ -5,10 +5,10 @@ package indirect enum GroupMembership: Sendable, Hashable {
     case prefix(ExactText)
     /// Keys with the prefix `below` and no separator after it.
     case last(below: ExactText, separator: UInt8)
-    /// Entries of an owner; nil: without owner.
+    /// Entries of an owner; nil: entries without an owner.
     case owner(ExactText?)
     case kind(String)
-    /// Entries with a property value, and its name on screen.
+    /// Entries with this property value, and the text that shows it.
     case value(QueryProperty, GroupKey, shown: String)
     case both(GroupMembership, GroupMembership)
 

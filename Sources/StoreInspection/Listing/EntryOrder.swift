@@ -47,7 +47,7 @@ package struct EntryOrder: Sendable, Hashable {
     /// The most recently used first.
     package static let recency = EntryOrder(.idle, descending: false)
 
-    /// A server's order, which has no meaning.
+    /// The order in which the server returned the keys.
     package static let found = EntryOrder(.scan, descending: false)
 
     package var needsFigures: Bool { self != .found && column != .key }

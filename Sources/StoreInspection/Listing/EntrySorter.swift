@@ -39,7 +39,7 @@ package struct EntrySorter<Stop: Error> {
         values.reserveCapacity(count)
         for index in 0..<count {
             if index % 64 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
-            listing.prefetch(behind: index, of: .all(count))
+            listing.prefetch(after: index, of: .all(count))
             values.append(probe.sortValue(0, at: index, isDescending: descending))
         }
         (unreadable, remarks) = (probe.unreadable, probe.kindRemarks)
@@ -60,14 +60,15 @@ package struct EntrySorter<Stop: Error> {
             return .some(order.descending ? indices.reversed() : indices)
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
-        case .tier: return try sorted(order) { listing.terms(at: $0).tier.order }
+        case .tier: return try sorted(order) { listing.expiryAndTier(at: $0).tier.order }
         case .age:
             return try sorted(order) {
-                listing.prefetch(behind: $0, of: .all(count))
+                listing.prefetch(after: $0, of: .all(count))
                 // The complement reverses the order without overflow.
                 return ~(entry($0)?.created.microseconds ?? .min)
             }
-        case .expires: return try sorted(order) { listing.terms(at: $0).expires?.microseconds ?? .max }
+        case .expires:
+            return try sorted(order) { listing.expiryAndTier(at: $0).expires?.microseconds ?? .max }
         case .key:
             let keys = try KeyIndex(listing) { index throws(Stop) in
                 try checkpoint(0.5 * Double(index) / Double(count))
@@ -78,7 +79,7 @@ package struct EntrySorter<Stop: Error> {
             owners.reserveCapacity(count)
             for index in 0..<count {
                 if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
-                listing.prefetch(behind: index, of: .all(count))
+                listing.prefetch(after: index, of: .all(count))
                 owners.append(entry(index)?.owner ?? "\u{10ffff}")
             }
             return try sorted(order.descending) { left, right in

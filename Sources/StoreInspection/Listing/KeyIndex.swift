@@ -62,7 +62,7 @@ extension EntryListing {
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
             return try matches(pattern, candidates, checkpoint: checkpoint)
         }
-        // Ascending order is close to the order in memory.
+        // Ascending order approximates the order in memory.
         var isChosen = [Bool](repeating: false, count: count)
         for index in chosen { isChosen[Int(index)] = true }
         let ordered = (0..<Int32(count)).filter { isChosen[Int($0)] }

@@ -42,7 +42,7 @@ final class ListingCursor: QueryCursor {
     }
 
     func loadValue() -> QueryCursorValue {
-        let isInMemoryOnly = listing.terms(at: index).tier == .memory
+        let isInMemoryOnly = listing.expiryAndTier(at: index).tier == .memory
         do throws(SourceError) {
             if isInMemoryOnly { return QueryCursorValue(reading: load(), content: nil, encoding: .unknown) }
             guard let value = try listing.value(at: index) else {
@@ -72,7 +72,7 @@ final class ListingCursor: QueryCursor {
 
     // MARK: Metadata
 
-    // A server's values are texts.
+    // Servers store numbers as texts.
     var storesNumbersAsText: Bool { !listing.isByRecency }
 
     private var details: EntryMetadata? {
@@ -84,23 +84,23 @@ final class ListingCursor: QueryCursor {
     var valueBytes: Int { details?.valueBytes ?? Int(listing.figures(at: index).size) }
     var created: Timestamp { metadata?.created ?? accessed }
     var accessed: Timestamp { details?.accessed ?? listing.accessed(at: index) }
-    var expires: Timestamp? { details.map(\.expires) ?? listing.terms(at: index).expires }
+    var expires: Timestamp? { details.map(\.expires) ?? listing.expiryAndTier(at: index).expires }
     var hits: UInt32 { details?.hits ?? listing.figures(at: index).hits }
-    var tier: Tier { details?.tier ?? listing.terms(at: index).tier }
+    var tier: Tier { details?.tier ?? listing.expiryAndTier(at: index).tier }
     var owner: String? { metadata?.owner }
     var rank: Int? { index + 1 }
     var recency: UInt64 { metadata?.recency ?? 0 }
     var sequence: UInt64 { metadata?.sequence ?? 0 }
-    var type: String? { traits?.type }
-    var layout: String? { traits?.layout }
+    var type: String? { kind?.type }
+    var layout: String? { kind?.layout }
 
     var unknown: Set<QueryMetadata> {
         _ = details
         return listing.unknown(at: index)
     }
 
-    private var traits: (type: String, layout: String?)? {
+    private var kind: (type: String, layout: String?)? {
         _ = details
-        return listing.traits(at: index)
+        return listing.kind(at: index)
     }
 }

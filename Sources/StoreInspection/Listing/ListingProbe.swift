@@ -52,9 +52,9 @@ package final class ListingProbe {
     }
 
     package var warnings: [String] { probe.warnings }
-    /// Remarks on values of other kinds than a condition, sort or calculation expects.
+    /// Remarks on values whose kind a condition, sort or calculation doesn't expect.
     package var kindRemarks: [String] { probe.kindRemarks }
-    /// Number of entries for which the condition is unknown.
+    /// Number of entries for which the condition could not be evaluated.
     package var undecided: Int { probe.undecided }
 
     private func move(to index: Int) {

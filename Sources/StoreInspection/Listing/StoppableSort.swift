@@ -9,7 +9,7 @@ package enum StoppableSort {
         let usual = Double(count * max(1, count.bitWidth - count.leadingZeroBitCount))
         var compared = 0
         var stopped: Stop?
-        // Only `checkpoint` throws, whose error the standard sort passes on without its type.
+        // Only `checkpoint` throws. The standard sort rethrows its error without the type.
         try? elements.sort { left, right in
             if compared % 16_384 == 0 {
                 do throws(Stop) {

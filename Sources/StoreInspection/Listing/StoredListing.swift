@@ -20,7 +20,7 @@ package struct StoredListing: EntryListing {
         return (UInt64(reference.valueBytes), reference.hits)
     }
 
-    package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+    package func expiryAndTier(at index: Int) -> (expires: Timestamp?, tier: Tier) {
         (list[index].expires, list[index].tier)
     }
 

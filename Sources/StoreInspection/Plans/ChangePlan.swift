@@ -19,8 +19,8 @@ package struct ChangePlan: Sendable {
     package private(set) var damaged = 0
     /// The keys of damaged entries, in a plan by keys.
     package private(set) var damagedKeys: [String] = []
-    /// The archive's version when a deletion of all entries was planned.
-    private var wholeOf: ArchiveVersion?
+    /// The archive's version when the plan was made, for a deletion of all entries.
+    private var plannedVersion: ArchiveVersion?
     private var targets: [Target] = []
 
     /// Plans without counting accesses. If `action` expires idle entries, only those are chosen.
@@ -55,10 +55,10 @@ package struct ChangePlan: Sendable {
         if case .all = selection, action == .delete {
             entries = list.count
             bytes = list.totalValueBytes
-            wholeOf = version
+            plannedVersion = version
             return
         }
-        for index in list.indices where isMeant(list[index].accessed) {
+        for index in list.indices where isSelected(list[index].accessed) {
             guard let metadata = try list.soundMetadata(at: index) else {
                 if try list.isDamaged(at: index) { damaged += 1 }
                 continue
@@ -70,7 +70,7 @@ package struct ChangePlan: Sendable {
         }
     }
 
-    /// A plan for found entries. Those that `action` doesn't apply to are left out.
+    /// A plan for the entries of a search, without those that `action` doesn't apply to.
     package init(_ found: [EntryFacts], action: PlannedAction) {
         self.action = action
         for facts in found {
@@ -81,13 +81,13 @@ package struct ChangePlan: Sendable {
         }
     }
 
-    private func isMeant(_ accessed: Timestamp) -> Bool {
+    private func isSelected(_ accessed: Timestamp) -> Bool {
         if case .expireIdle(let before) = action { accessed < before } else { true }
     }
 
-    /// Entries stored again during the search are checked again.
+    /// Adds an entry. Checks the idle time again, because the entry may have been stored or accessed during the search.
     private mutating func add(_ target: Target, _ accessed: Timestamp) {
-        guard isMeant(accessed) else { return }
+        guard isSelected(accessed) else { return }
         guard action != .setLifetime(nil) || target.hasDeadline else {
             unchanged += 1
             return
@@ -98,14 +98,14 @@ package struct ChangePlan: Sendable {
     }
 
     /// Performs the action with an undo record. Entries changed since the plan are skipped. With `isImmediate`, a deletion of
-    /// all entries includes those stored since the plan. `goesOn` is called now and then.
+    /// all entries includes those stored since the plan. `shouldContinue` is called repeatedly, and stops the change by returning false.
     package func apply(
-        to archive: Archive, isImmediate: Bool, while goesOn: () -> Bool = { true }
+        to archive: Archive, isImmediate: Bool, while shouldContinue: () -> Bool = { true }
     ) throws(StorageError) -> Carried<PlanOutcome> {
-        if let wholeOf {
+        if let plannedVersion {
             var isStopped = false
-            let outcome = try archive.deleteAllReversibly(of: isImmediate ? nil : wholeOf) { _ in
-                isStopped = !goesOn()
+            let outcome = try archive.deleteAllReversibly(of: isImmediate ? nil : plannedVersion) { _ in
+                isStopped = !shouldContinue()
                 return !isStopped
             }
             return Carried(
@@ -113,6 +113,6 @@ package struct ChangePlan: Sendable {
                 stopped: isStopped
                     ? "Stopped after \(Figures.count(outcome.entries)); the others are unchanged." : nil)
         }
-        return try targets.carryOut(action, in: archive) { _ in goesOn() }
+        return try targets.carryOut(action, in: archive) { _ in shouldContinue() }
     }
 }

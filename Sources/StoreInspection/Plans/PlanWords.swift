@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Texts of an action before and after it; `amount` is the number of entries.
+/// Texts before and after an action; `amount` is the number of entries in words.
 extension PlannedAction {
     package var verb: String { words.verb }
     package var refusal: String { words.refusal }
@@ -26,7 +26,7 @@ extension PlannedAction {
     /// - Parameter idle: the idle time that chose the entries.
     package func question(_ amount: String, idle: Duration? = nil) -> String {
         let when = idle.map { " idle over \(DurationText.text($0))" } ?? (self == .expireNow ? " now" : "")
-        return infinitive(amount).beginningLarge + when + "?"
+        return infinitive(amount).firstUppercased + when + "?"
     }
 
     private func past(_ amount: String) -> String {
@@ -42,17 +42,17 @@ extension PlannedAction {
         outcome.entries == 0 ? refusal : past(Figures.amount(outcome.entries, bytes: outcome.bytes))
     }
 
-    package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
+    package var changesExpiryTimes: Bool { if case .setLifetime = self { true } else { false } }
 
     /// Bytes that may be written until the action can't be undone; nil for no limit.
-    package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
+    package func undoWriteBudget(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
-        if isOfDeadlines { return min(budget.values, budget.space) }
+        if changesExpiryTimes { return min(budget.values, budget.space) }
         return budget.holds(entries: entries, valueBytes: bytes) ? nil : budget.exceededBytes
     }
 
-    package static func grace(room: UInt64?) -> String {
-        let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
+    package static func undoWindow(writeBudget: UInt64?) -> String {
+        let written = writeBudget.map { "\(Figures.bytes($0)) are written, or " } ?? ""
         return "for ten minutes, or until \(written)the disk is full"
     }
 }
@@ -70,7 +70,7 @@ extension ReversibleAction {
     package func ending(in archive: String, at now: Timestamp) -> String {
         let what =
             kind == .deadline
-            ? "the change of expiry times of" : kind == .expire ? "the expiry of" : "the delete of"
+            ? "change of expiry times of" : kind == .expire ? "expiry of" : "deletion of"
         let why =
             if now >= end { "ten minutes have passed" } else if bytesLeft != nil {
                 "the writes since then exceed its undo space"
@@ -81,7 +81,7 @@ extension ReversibleAction {
 }
 
 extension PlanOutcome {
-    /// Skipped entries: their number by reason, then one line each for the first `most` keys. More than three absent ones
+    /// The number of skipped entries by reason, then a line for each of the first `most` keys. If more than three are absent, they
     /// are only counted.
     package func remarks(listing most: Int) -> [String] {
         let counts = PlanSkip.Reason.allCases.compactMap { reason in
@@ -135,13 +135,15 @@ extension UndoOutcome {
     /// Entries that weren't restored, one line each for the first `most` keys, and the count of damaged ones.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
-        var lines = shown.map { "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped" }
+        var lines = shown.map {
+            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted after the action; skipped"
+        }
         let rest = skippedCount - shown.count
         if rest > 0 {
             // Entries without a line: more than `most`, or dropped with their undo record, so that their keys are unknown.
             lines.append(
                 shown.isEmpty
-                    ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
+                    ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped after the action; skipped"
                     : "\(Figures.count(rest, "more entry was", "more entries were")) skipped"
                         + (skipped.count > shown.count ? "" : "; keys unknown"))
         }
@@ -159,6 +161,6 @@ extension UndoOutcome {
 }
 
 extension String {
-    package var beginningLarge: String { prefix(1).uppercased() + dropFirst() }
-    package var asSentence: String { beginningLarge + "." }
+    package var firstUppercased: String { prefix(1).uppercased() + dropFirst() }
+    package var asSentence: String { firstUppercased + "." }
 }

@@ -66,9 +66,9 @@ extension [Target] {
             outcome = try archive.carryOut(
                 action, on: map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
             ) { done in
-                let goesOn = clock.step { checkpoint(done) }
-                if !goesOn { stoppedAt = done }
-                return goesOn
+                let shouldContinue = clock.step { checkpoint(done) }
+                if !shouldContinue { stoppedAt = done }
+                return shouldContinue
             }
         } catch {
             // The hint for a full disk follows below.

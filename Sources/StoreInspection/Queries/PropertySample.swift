@@ -12,7 +12,7 @@ package struct PropertySample: Sendable {
     /// Maximum characters of a suggested text.
     private static let longestText = 60
 
-    /// The properties in order of appearance, nested ones behind their parent.
+    /// The properties in order of appearance, nested ones after their parent.
     package private(set) var properties: [QueryProperty] = []
     /// Paths joined by dots, without those that have a dot in a part.
     package private(set) var names: [String] = []
@@ -41,14 +41,14 @@ package struct PropertySample: Sendable {
             note(.text(entry.tier.rawValue), of: "@tier")
         }
         values += 1
-        add(value, behind: [])
+        add(value, at: [])
     }
 
     package func occurrences(of property: QueryProperty) -> Int {
         occurrences[ExactText(property.description)] ?? 0
     }
 
-    private mutating func add(_ value: CBORValue, behind path: [String]) {
+    private mutating func add(_ value: CBORValue, at path: [String]) {
         guard case .map(let map) = value else { return }
         for entry in map.entries {
             guard let name = entry.key.asString, properties.count < PropertySample.mostNames else { continue }
@@ -65,7 +65,7 @@ package struct PropertySample: Sendable {
             for part in entry.value.asArray ?? [entry.value] {
                 if let literal = QueryLiteral(part) { note(literal, of: text) }
             }
-            if path.count < PropertySample.deepest { add(entry.value, behind: path) }
+            if path.count < PropertySample.deepest { add(entry.value, at: path) }
         }
     }
 

@@ -2,8 +2,8 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Converts a query's rows to cells as they arrive. Entries have their key, the query's properties and properties of their
-/// values, simple ones first, chosen from the first rows. If columns grow, later properties are appended.
+/// Converts a query's rows to cells as they arrive. An entry has columns for its key, the query's properties, and the properties
+/// of the first rows' values, scalars first. If `grows`, properties of later rows are appended.
 package struct QueryColumns {
     package struct Row {
         /// The entry's key; nil for a row of several entries.
@@ -19,7 +19,7 @@ package struct QueryColumns {
         var name: String { if case .property(let property) = self { property.columnName } else { "value" } }
     }
 
-    /// Maximum rows, and their bytes, that the columns are chosen from.
+    /// Maximum number and bytes of the first rows, which determine the columns.
     private static let firstRows = 100
     private static let firstBytes = 8 << 20
     /// Maximum properties of a table for reading.
@@ -27,7 +27,7 @@ package struct QueryColumns {
     /// Limits if all properties are shown: waiting rows, and cells of their columns.
     private static let firstRowsOfAll = 10_000
     private static let mostCells = 4_000_000
-    /// Maximum remembered names without a column.
+    /// Maximum number of names in ``leftOut``.
     private static let mostLeftOut = 10_000
 
     /// The columns' titles; empty until the columns are chosen.
@@ -38,11 +38,11 @@ package struct QueryColumns {
     private let most: Int?
     private let grows: Bool
     private var known: Set<QueryProperty> = []
-    /// The query's own properties, which are first.
+    /// The properties that the query names. Their columns are first.
     private let asked: [QueryProperty]
     private var waiting: [QueryRow] = []
     private var waitingBytes = 0
-    /// The columns behind the key; nil until chosen.
+    /// The columns after the key; nil until chosen.
     private var columns: [Source]?
 
     /// - Parameters:
@@ -56,7 +56,7 @@ package struct QueryColumns {
         asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
     }
 
-    /// Returns the rows that are ready: none, the first ones, or this one.
+    /// Returns the rows that are ready: none before the columns are chosen, then all waiting rows, later each row.
     package mutating func add(_ row: QueryRow) -> [Row] {
         if columns != nil {
             let value = QueryColumns.value(of: row)
@@ -92,7 +92,7 @@ package struct QueryColumns {
         row.value.flatMap { try? CBORReader.decode($0) }
     }
 
-    /// The property of a column; nil for values and for rows of columns.
+    /// The property of a column; nil for a column of whole values, or if the query selects its columns.
     package func property(at column: Int) -> QueryProperty? {
         guard plan.columns == nil else { return nil }
         let shown = [.property(.metadata(.key))] + (columns ?? [])
@@ -122,7 +122,7 @@ package struct QueryColumns {
         return Array(all.prefix(most))
     }
 
-    /// A property whose parts are selected needs no column.
+    /// Whether the query names parts of this property, so that it needs no column.
     private func isShownByParts(_ whole: QueryProperty) -> Bool { asked.contains { $0.isPart(of: whole) } }
 
     private mutating func noteOthers(_ row: QueryRow, _ value: CBORValue?) {
@@ -199,7 +199,7 @@ extension QueryProperty {
 }
 
 extension CBORMap {
-    /// The member with a name that isn't text, by its spelling.
+    /// The member whose name isn't text but has this spelling.
     fileprivate func member(named name: String) -> CBORValue? {
         first { member in
             member.key.asString.map { ByteText.spelling(of: $0) != $0 } != false
@@ -209,7 +209,7 @@ extension CBORMap {
 }
 
 extension CBORValue {
-    /// The values of a map by key; of repeated keys the first.
+    /// The values of a map by key; for repeated keys, the first value.
     fileprivate static func members(of map: CBORMap) -> [CBORValue: CBORValue] {
         Dictionary(map.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }

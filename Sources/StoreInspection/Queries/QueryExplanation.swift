@@ -38,7 +38,7 @@ package struct QueryExplanation: Sendable {
 
     private static let restText = "reading entries and processing rows"
 
-    /// Time outside the stages; nil if theirs is unknown.
+    /// Time outside the stages; nil if the time of the stages is unknown.
     private var rest: Duration? {
         var rest = report.duration - report.preparation
         for stage in report.stages {
@@ -76,13 +76,13 @@ package struct QueryExplanation: Sendable {
         return shown + drawn + (rest.map { line(Self.restText, $0) } ?? []) + outcome
     }
 
-    /// A text behind its label, wrapped.
+    /// A wrapped text after its label.
     private static func hanging(_ label: String, _ text: some StringProtocol, _ columns: Int) -> [String] {
-        // Without space beside the label, the text begins below it.
-        let room = columns - label.count
-        guard room >= 20 else { return [label + text] }
+        // If the label leaves no space, the text begins on the next line.
+        let available = columns - label.count
+        guard available >= 20 else { return [label + text] }
         let indent = String(repeating: " ", count: label.count)
-        return TextWrap.lines(String(text), columns: room).enumerated().map { place, line in
+        return TextWrap.lines(String(text), columns: available).enumerated().map { place, line in
             (place == 0 ? label : indent) + line
         }
     }

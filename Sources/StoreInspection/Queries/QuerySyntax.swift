@@ -5,7 +5,7 @@ package enum QuerySyntax {
         ("find name icontains \"san\" | count", "number of names that contain a text, ignoring case"),
         ("sort population desc | limit 10", "the ten largest values"),
         ("find @idle > 1h | sort @size desc", "not accessed for an hour, largest first"),
-        ("find @created >= today - 3d", "recorded since the start of the day three days ago"),
+        ("find @created >= today - 3d", "stored since midnight three days ago"),
         ("select name, population / 1000 as thousands", "only these columns"),
         ("group by countrycode | count, sum population", "count and sum for each group"),
         ("find tags has any [\"a\", \"b\"]", "lists that contain one of these"),

@@ -94,7 +94,7 @@ private struct QueryDelimited: QueryWriter {
     private let entries: RowSpool
     private var header: [UInt8] = []
     private var names = PropertyColumns()
-    /// The column of values that aren't objects.
+    /// Whether there is a column of values that aren't objects.
     private var hasOthers = false
 
     init(_ text: DelimitedText, _ plan: QueryPlan, _ output: OutputWriter, _ entries: RowSpool) {
@@ -120,8 +120,8 @@ private struct QueryDelimited: QueryWriter {
 
     mutating func finish() throws {
         if entries.count > 0 {
-            if let objection = DelimitedText.objection(rows: entries.count, names) {
-                throw QueryFormatError(description: objection)
+            if let reason = DelimitedText.unsupportedReason(rows: entries.count, names) {
+                throw QueryFormatError(description: reason)
             }
             let table = names.table()
             let mixed = Set(table.mixed.map { $0 + 1 })
@@ -150,7 +150,7 @@ package struct QueryTabs: QueryWriter {
     private let rawColumns: Set<Int>
     private let output: OutputWriter
 
-    /// - Parameter hasTextKeys: whether keys are texts, which commands read without an escape.
+    /// - Parameter hasTextKeys: whether keys are written unescaped, because they are texts.
     package init(_ plan: QueryPlan, hasTextKeys: Bool, _ output: OutputWriter) {
         hasColumns = plan.columns != nil
         rawColumns = hasTextKeys ? plan.keyColumns : []
@@ -207,7 +207,7 @@ package struct QueryTabs: QueryWriter {
     package func finish() throws { try output.flush() }
 }
 
-/// A table: on a terminal with the columns of ``QueryColumns``, otherwise with all.
+/// A table. On a terminal it has the columns of ``QueryColumns``, otherwise all columns.
 package struct QueryTable: QueryWriter {
     /// Maximum width of a cell if there are several columns.
     private static let widest = 40

@@ -26,7 +26,7 @@ extension ArchiveSample {
         ].compactMap { $0 }
     }
 
-    /// Disk usage and, above the bound, its multiple.
+    /// The disk usage and, if it exceeds the bound, their ratio.
     private var footprintText: String {
         let bytes = Figures.bytes(status.footprint)
         guard let excess = footprintExcess else { return bytes }

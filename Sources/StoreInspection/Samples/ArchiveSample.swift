@@ -4,9 +4,9 @@ import StorageEngine
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
-    /// Differs between archives of one name, and between runs of a server; empty if unknown.
+    /// Identifies an archive among successive ones of the same name, or a run of a server; empty if unknown.
     package var identity: [UInt8] = []
-    /// Differs between indices of an archive, whose counters begin at 0.
+    /// Identifies the index. A rebuilt index has another value, and its counters begin at 0.
     package var indexSalt: UInt64 = 0
     package var processes: [AttachedProcess] = []
     /// Number of the next event; grows with each change.
@@ -56,7 +56,7 @@ package struct ArchiveSample: Sendable, Hashable {
     /// A warning that entries or messages may be missing.
     package var damage: String? { isDamaged ? "log damaged: some may be missing" : nil }
 
-    package var living: [AttachedProcess] { processes.filter(\.isAlive) }
+    package var runningProcesses: [AttachedProcess] { processes.filter(\.isAlive) }
 
     /// All facts, with their names in JSON.
     package var members: [(name: String, value: Cell)] {
@@ -103,7 +103,7 @@ extension AttachedProcess {
         [
             ("pid", .count(UInt64(clamping: pid))), ("name", .text(name)), ("attached", .time(attached)),
             ("hits", .count(hits)), ("misses", .count(misses)), ("memoryBytes", .bytes(memoryBytes)),
-            // The process table has 0 for no limit.
+            // In the process table, 0 means no limit.
             ("memoryLimit", Cell(bytes: memoryLimit == 0 ? nil : memoryLimit)),
         ]
     }
@@ -202,7 +202,7 @@ package struct StoreEvent: Sendable, Hashable {
         }
     }
 
-    /// The key in a table; of a renamed archive its new name.
+    /// The key in a table; for a renamed archive, its new name.
     package func keyCell(ellipsis: String) -> String {
         switch removal {
         case .dropped: ""

@@ -1,7 +1,8 @@
 import StorageEngine
 
 extension KeyHistory {
-    /// A line for each event and gap, oldest first: time, bytes, event, cause and process. Promotions in a row by one process share a line.
+    /// A line for each event and gap, oldest first: time, bytes, event, cause and process. Promotions in a row by one process
+    /// share a line.
     package func lines(by process: (Int32) -> String) -> [String] {
         let sizes = events.map { $0.bytes == 0 ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
         let width = sizes.reduce(0) { max($0, $1.count) }
@@ -33,7 +34,7 @@ extension KeyHistory {
         return change.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
     }
 
-    /// How far back the events of the archive reach; one sentence.
+    /// A sentence about the time from which on the archive's events are known.
     package func reach(in archive: String, now: Timestamp) -> String {
         guard let time = reachesBackTo else { return "\(archive) has no events since its index was created." }
         if isCutOff {

@@ -1,7 +1,7 @@
 import CBOR
 
 /// Rows of CSV (RFC 4180) or TSV (IANA text/tab-separated-values, without quotes) that ``FieldValue`` reads back equal.
-/// Compared as bytes, because a quote may be followed by a combining mark.
+/// Compares bytes instead of characters, because a combining mark may follow a quote.
 package struct DelimitedText: Sendable {
     let separator: UInt8
     /// Whether fields may be quoted.
@@ -21,9 +21,9 @@ package struct DelimitedText: Sendable {
         self.keepsFromFormulas = keepsFromFormulas
     }
 
-    /// Why objects don't fit a table; nil if they do. Objects with few common properties make a table with hundreds of times
-    /// their bytes in empty fields.
-    package static func objection(rows: Int, _ columns: PropertyColumns) -> String? {
+    /// Why objects don't fit a table; nil if they do. A table of objects with few common properties can be hundreds of times as
+    /// large as the objects.
+    package static func unsupportedReason(rows: Int, _ columns: PropertyColumns) -> String? {
         let properties = columns.properties
         let columns = columns.count
         let fields = rows.multipliedReportingOverflow(by: columns)

@@ -72,7 +72,7 @@ package enum FieldValue {
         return isContainer(text) || escapedText(in: text, of: table) != nil
     }
 
-    /// Whether an unquoted text would be read as another value.
+    /// Whether a text needs quotes, because it would otherwise be read as another value.
     package static func needsQuotes(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
         if text.isEmpty || text.first == 0x20 || text.last == 0x20 { return true }
         if beginsWithByteOrderMark(text) { return true }

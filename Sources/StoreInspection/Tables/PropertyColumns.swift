@@ -26,8 +26,8 @@ package struct ObjectFields {
     }
 }
 
-/// Collects the property names of objects as columns. A new name is inserted behind its predecessor in the object, which
-/// keeps a common order.
+/// Collects the property names of objects as columns. A new name is inserted after the preceding name of its object, so that
+/// columns keep the order of the objects.
 package struct PropertyColumns {
     /// Names in order of appearance, with the index of the next column.
     private var seen: [String] = []
@@ -38,7 +38,7 @@ package struct PropertyColumns {
     /// Whether a column has texts, and whether it has numbers, `true`, `false` or `null`.
     private var withTexts: Set<Int> = []
     private var withOthers: Set<Int> = []
-    /// The sum of the objects' properties.
+    /// Number of properties of all objects.
     package private(set) var properties = 0
 
     package init() {}
@@ -106,7 +106,7 @@ package struct PropertyTable: Sendable {
         columns = Dictionary(uniqueKeysWithValues: names.enumerated().map { (ExactText($1), $0) })
     }
 
-    /// The values of an object by column; of repeated names the first.
+    /// The values of an object by column; for repeated names, the first value.
     /// - Returns: `isWhole` is false for repeated names and for properties without a column.
     package func row(of object: ObjectFields) -> (cells: [UnsafeRawBufferPointer?], isWhole: Bool) {
         var cells = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)

@@ -3,13 +3,13 @@ import TerminalKit
 package struct Column: Sendable {
     /// The name in JSON.
     package let name: String
-    /// The title on a terminal; a column without one is left out there.
+    /// The title on a terminal, where a column without a title is left out.
     package let title: String?
     /// Minimum width if rows can't be collected first.
     package let width: Int
     /// Whether it has numbers; needed only if rows can't be collected first.
     package let isNumber: Bool
-    /// Narrow terminals drop the columns with the lowest number first, then from the last on.
+    /// Narrow terminals drop the column with the lowest number first. After these, they drop columns without a number, last first.
     package let dropped: Int?
 
     package init(
@@ -110,14 +110,14 @@ package struct RowPrinter {
 
     private mutating func fit() {
         hidden = []
-        guard let room = output.columns else { return }
+        guard let available = output.columns else { return }
         var width = shown.reduce(indent.utf8.count - 2) { $0 + widths[$1] + 2 }
         let droppable = shown.filter { columns[$0].dropped != nil }
             .sorted { (columns[$0].dropped ?? 0, $0) < (columns[$1].dropped ?? 0, $1) }
         // The first column is always shown.
         let kept = shown.filter { columns[$0].dropped == nil }
         for next in droppable + kept.dropFirst().reversed() {
-            guard width > room else { return }
+            guard width > available else { return }
             hidden.insert(next)
             width -= widths[next] + 2
         }
@@ -156,8 +156,8 @@ package struct RowPrinter {
         try writeLine(
             shown.map { index in
                 let text = cells[index].human
-                let room = max(widths[index], TextWidth.width(of: text))
-                return TextWidth.pad(text, to: room, alignment: alignments[index])
+                let available = max(widths[index], TextWidth.width(of: text))
+                return TextWidth.pad(text, to: available, alignment: alignments[index])
             })
     }
 

@@ -2,7 +2,7 @@ import TerminalKit
 
 /// Bytes, or a text regardless of case, also in its escaped form (`\e`).
 package struct BytePattern: Sendable, Hashable {
-    /// For each character of a text its forms, in UTF-8.
+    /// The forms of each character of a text, in UTF-8.
     private typealias Spelling = [[[UInt8]]]
 
     private let spellings: [Spelling]

@@ -5,7 +5,7 @@ import StorageEngine
 /// A value as editable text and back. Only values whose text converts back to equal bytes can be edited.
 package struct EditableValue: Sendable {
     package enum Form: Sendable, Hashable {
-        /// JSON that is stored as it is written.
+        /// JSON that is stored unchanged.
         case json
         /// JSON without white space, which is indented for editing.
         case compactJSON
@@ -30,7 +30,7 @@ package struct EditableValue: Sendable {
         switch value.form {
         case .bytes: throw SourceError("It is neither JSON, CBOR nor text.")
         case .propertyList:
-            throw SourceError("It is a property list; an edit as JSON would change its format.")
+            throw SourceError("It is a property list; editing it as JSON would change its format.")
         case .text:
             form = .text
             content = bytes
@@ -46,7 +46,7 @@ package struct EditableValue: Sendable {
         text = endsLine ? content : content + [EditableValue.lineEnd]
     }
 
-    /// A new entry. An object or list becomes CBOR, as `vellum put` stores it, or is checked and stored as it is written.
+    /// A new entry. An object or list becomes CBOR, as `vellum put` stores it, or, if `keepsJSON`, is checked and stored unchanged.
     package init(new text: [UInt8], keepsJSON: Bool = false) {
         let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -70,7 +70,7 @@ package struct EditableValue: Sendable {
         }
         let item: [UInt8]
         do throws(JSONError) {
-            // Readers disagree on repeated names.
+            // Readers interpret repeated names differently.
             item = try JSONTranscoder.cbor(from: edited, uniqueNames: true, readsBytes: form != .json)
         } catch {
             let place = EditableValue.place(of: error.offset, in: edited)
@@ -103,22 +103,22 @@ package struct EditableValue: Sendable {
         let losses = (try? CBORReader.decode(value.item)).map(EditableValue.losses) ?? []
         let list = losses.isEmpty ? ["the encoding of its numbers or lengths"] : losses
         throw SourceError(
-            "An edit as JSON would lose: \(list.joined(separator: ", ")).")
+            "Editing as JSON would lose: \(list.joined(separator: ", ")).")
     }
 
     /// Values that JSON can't express, each kind once.
     private static func losses(_ value: CBORValue) -> [String] {
         var found: [String] = []
         func note(_ loss: String) { if !found.contains(loss) { found.append(loss) } }
-        func look(_ value: CBORValue) {
+        func visit(_ value: CBORValue) {
             switch value {
             case .undefined, .simple: note("undefined values")
             case .float(let number) where !number.isFinite: note("numbers that aren't finite")
-            case .array(let items): items.forEach(look)
+            case .array(let items): items.forEach(visit)
             case .map(let map):
                 for entry in map.entries {
                     if entry.key.asString == nil, entry.key.asBytes == nil { note("keys that aren't texts") }
-                    look(entry.value)
+                    visit(entry.value)
                 }
             case .tagged(2...4, _): break
             case .tagged(0...1, _): note("dates")
@@ -126,7 +126,7 @@ package struct EditableValue: Sendable {
             default: break
             }
         }
-        look(value)
+        visit(value)
         return found
     }
 }

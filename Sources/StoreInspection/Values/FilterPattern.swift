@@ -34,8 +34,8 @@ package struct FilterPattern: Sendable {
     /// Whether a longer filter that begins with this one selects a part of its matches. Allows a dot, which matches any character.
     package var isPlain: Bool { !isInverse && !text.contains { "\\^$|?*+()[]{}".contains($0) } }
 
-    /// The first matches in a text, in characters, to be highlighted; none after `!`, or if that takes longer than 5 ms, and after
-    /// five such texts.
+    /// The first matches in a text to highlight, in characters. None for an inverse pattern, after a search of more than 5 ms, and
+    /// after five such searches.
     package func ranges(in text: String, most: Int = .max) -> [Range<Int>] {
         if isInverse || slow.count.load(ordering: .relaxed) >= SlowTexts.most { return [] }
         var found: [Range<Int>] = []

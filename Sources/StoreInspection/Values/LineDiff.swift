@@ -15,7 +15,7 @@ package struct LineDiff: Sendable, Hashable {
     package private(set) var removed = 0
     package private(set) var added = 0
 
-    /// Beyond this cost, everything between the equal ends counts as replaced.
+    /// Maximum comparisons. Beyond that, all lines between the common beginning and end count as replaced.
     private static let mostComparisons = 25_000_000
 
     /// - Parameter context: equal lines shown around each difference.
@@ -33,7 +33,7 @@ package struct LineDiff: Sendable, Hashable {
     }
 
     /// Indices of lines that replace each other, in both directions: the nth line of a removed block and the nth line of the added
-    /// block behind it. O(lines).
+    /// block after it. O(lines).
     package var counterparts: [Int: Int] {
         var pairs: [Int: Int] = [:]
         var (removed, paired) = (0..<0, 0)

@@ -25,7 +25,7 @@ struct TextScan {
         var start: Int
         var range: Range<Int>
         /// Whether offsets map one to one; else the whole range maps to the whole.
-        var isByByte: Bool
+        var isOneToOne: Bool
     }
 
     init(_ text: SearchText) {
@@ -38,7 +38,7 @@ struct TextScan {
     }
 
     /// The next piece; it may end within a character.
-    mutating func take(_ bytes: [UInt8], isLast: Bool, into found: inout FoundPlaces) {
+    mutating func take(_ bytes: [UInt8], isLast: Bool, into found: inout SearchMatches) {
         for start in stride(from: 0, to: bytes.count, by: TextScan.slice) {
             let end = min(start + TextScan.slice, bytes.count)
             let isEnd = isLast && end == bytes.count
@@ -60,7 +60,7 @@ struct TextScan {
             let byte = text[place]
             text[place] = byte &- 0x41 < 26 ? byte | 0x20 : byte
         }
-        // Text of unchanged length is copied at once.
+        // Adjacent text whose length doesn't change is copied with one call.
         var (place, same) = (0, 0)
         while true {
             place = TextScan.plainEnd(UnsafeRawBufferPointer(text), from: place)
@@ -69,22 +69,23 @@ struct TextScan {
                 let (end, scalar) = forms.character(UnsafeRawBufferPointer(text), at: place, isLast: isCut)
             else { break }
             if let form = forms.write(text, place..<end, scalar) {
-                append(UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isByByte: true)
-                form.withUnsafeBufferPointer { append($0, from: place..<end, isByByte: false) }
+                append(
+                    UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isOneToOne: true)
+                form.withUnsafeBufferPointer { append($0, from: place..<end, isOneToOne: false) }
                 same = end
             }
             place = end
         }
-        append(UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isByByte: true)
+        append(UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isOneToOne: true)
         return place
     }
 
     private mutating func append(
-        _ bytes: UnsafeBufferPointer<UInt8>, from range: Range<Int>, isByByte: Bool
+        _ bytes: UnsafeBufferPointer<UInt8>, from range: Range<Int>, isOneToOne: Bool
     ) {
         guard !range.isEmpty else { return }
         let range = offset + range.lowerBound..<offset + range.upperBound
-        sources.append(Source(start: ready.count, range: range, isByByte: isByByte))
+        sources.append(Source(start: ready.count, range: range, isOneToOne: isOneToOne))
         ready.append(contentsOf: bytes)
     }
 
@@ -106,7 +107,7 @@ struct TextScan {
 
     // MARK: Searching
 
-    private mutating func search(isLast: Bool, _ found: inout FoundPlaces) {
+    private mutating func search(isLast: Bool, _ found: inout SearchMatches) {
         let limit = isLast ? ready.count : max(0, ready.count - overlap)
         var next = wanted.map { place(of: $0, from: 0, before: limit) }
         while let number = next.indices.min(by: { next[$0] < next[$1] }), next[number] < limit {
@@ -118,9 +119,9 @@ struct TextScan {
                 found.add(range)
                 end = range.upperBound
             }
-            let behind = isNew ? place + wanted[number].count : place + 1
-            for number in next.indices where next[number] < behind {
-                next[number] = self.place(of: wanted[number], from: behind, before: limit)
+            let after = isNew ? place + wanted[number].count : place + 1
+            for number in next.indices where next[number] < after {
+                next[number] = self.place(of: wanted[number], from: after, before: limit)
             }
         }
         forget(limit)
@@ -138,9 +139,9 @@ struct TextScan {
     private func source(of range: Range<Int>) -> Range<Int> {
         let first = source(at: range.lowerBound)
         let last = source(at: range.upperBound - 1)
-        let lower = first.isByByte ? range.lowerBound - first.start : 0
+        let lower = first.isOneToOne ? range.lowerBound - first.start : 0
         let upper =
-            last.isByByte ? last.range.lowerBound + range.upperBound - last.start : last.range.upperBound
+            last.isOneToOne ? last.range.lowerBound + range.upperBound - last.start : last.range.upperBound
         return first.range.lowerBound + lower..<upper
     }
 
@@ -154,7 +155,7 @@ struct TextScan {
         sources.removeFirst(sources.lastIndex { $0.start <= limit } ?? 0)
         for index in sources.indices {
             let gone = limit - sources[index].start
-            if gone > 0, sources[index].isByByte {
+            if gone > 0, sources[index].isOneToOne {
                 let range = sources[index].range
                 sources[index].range = range.lowerBound + gone..<range.upperBound
             }
@@ -183,7 +184,7 @@ private struct CharacterForms {
     private struct Form {
         var bytes: [UInt8]
         /// Whether offsets map one to one.
-        var isByByte: Bool
+        var isOneToOne: Bool
     }
 
     /// Up to 15 bytes and their count.
@@ -202,7 +203,7 @@ private struct CharacterForms {
     }
 
     /// The end of a character with its combining marks, and its scalar if it is a single one. Invalid bytes are characters.
-    /// Nil if the next piece decides.
+    /// Nil if that depends on the next piece.
     mutating func character(
         _ text: UnsafeRawBufferPointer, at place: Int, isLast: Bool
     ) -> (end: Int, scalar: UInt32?)? {
@@ -244,7 +245,7 @@ private struct CharacterForms {
             return nil
         }
         let form = form(of: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[range]))
-        guard form.isByByte else { return form.bytes }
+        guard form.isOneToOne else { return form.bytes }
         for (place, byte) in form.bytes.enumerated() { text[range.lowerBound + place] = byte }
         return nil
     }
@@ -253,10 +254,10 @@ private struct CharacterForms {
         let short = Short(bytes)
         if let short, let known = known[short] { return known }
         let written = Array(CharacterForms.written(String(decoding: bytes, as: UTF8.self)).utf8)
-        let isByByte =
+        let isOneToOne =
             written.count == bytes.count
             && zip(written, bytes).allSatisfy { ($0 & 0xc0 == 0x80) == ($1 & 0xc0 == 0x80) }
-        let form = Form(bytes: written, isByByte: isByByte)
+        let form = Form(bytes: written, isOneToOne: isOneToOne)
         if known.count >= CharacterForms.mostKnown { known = [:] }
         if let short { known[short] = form }
         return form

@@ -42,7 +42,7 @@ package struct ValueContent: Sendable {
         if value.form.isDocument {
             do { document = try CBORReader.decode(value.item) } catch { problem = "not valid CBOR: \(error)" }
         }
-        tree = document.map { ValueTree(value.form == .cbor ? $0.openingPropertyLists() : $0) }
+        tree = document.map { ValueTree(value.form == .cbor ? $0.decodingPropertyLists() : $0) }
         let found = ValueContent.name(of: value.form, document, bytes)
         name = value.form == .propertyList ? found : said ?? found
         let isSpelled = value.form == .cbor || value.form == .propertyList && !isText

@@ -2,15 +2,15 @@ import TerminalKit
 
 /// Words of a shell's command line, by bytes and scalars, as shells see them.
 package enum ShellWord {
-    /// The word, in single quotes if needed. Characters that a terminal obeys or hides become octal bytes in `$'…'` (POSIX.1-2024),
-    /// and so do quotes and backslashes, so that dash, which doesn't know this form, runs nothing of it.
+    /// The word, in single quotes if needed. Control and invisible characters become octal bytes in `$'…'`
+    /// (POSIX.1-2024), and so do quotes and backslashes, so that dash, which doesn't support this form, executes nothing in it.
     package static func quoted(_ word: String) -> String {
         guard word.allSatisfy(TerminalText.isShownWhole) else { return escaped(word) }
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)
     }
 
     /// Whether a command line can contain the word.
-    package static func isPassedOn(_ word: String) -> Bool { !word.utf8.contains(0) }
+    package static func isPassable(_ word: String) -> Bool { !word.utf8.contains(0) }
 
     /// The word in single quotes with any characters.
     package static func literal(_ word: String) -> String {

@@ -10,8 +10,8 @@ package enum Clipboard: Sendable, Hashable {
     case none(type: String)
 
     /// Maximum bytes of base64: terminals that limit it accept 100,000, some fewer.
-    package static let mostBase64 = 74_994
-    package static let mostBytes = mostBase64 / 4 * 3
+    package static let maximumBase64 = 74_994
+    package static let maximumBytes = maximumBase64 / 4 * 3
 
     /// GNU screen's limit of a string up to version 4.0, minus the wrapping.
     private static let screenPiece = 252
@@ -33,7 +33,7 @@ package enum Clipboard: Sendable, Hashable {
 
     /// The sequence that copies the bytes; nil without a clipboard or above its limit. Base64 encodes any control sequences.
     package func sequence(for bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count <= Clipboard.mostBytes else { return nil }
+        guard bytes.count <= Clipboard.maximumBytes else { return nil }
         let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]
         switch self {
         case .none: return nil

@@ -29,7 +29,7 @@ package struct FrameReader: Sendable {
                 continue
             }
             let sequence = Self.sequence(at: rest)
-            guard obey(sequence) else {
+            guard execute(sequence) else {
                 throw UnknownSequence(sequence: TerminalText.sanitized(String(sequence)))
             }
             rest = rest[sequence.endIndex...]
@@ -47,7 +47,7 @@ package struct FrameReader: Sendable {
     }
 
     /// Executes a sequence; returns false if it is unsupported.
-    private mutating func obey(_ sequence: Substring.UnicodeScalarView) -> Bool {
+    private mutating func execute(_ sequence: Substring.UnicodeScalarView) -> Bool {
         guard sequence.count > 2, let final = sequence.last else { return false }
         let parameters = String(sequence.dropFirst(2).dropLast())
         switch (final, parameters) {

@@ -11,15 +11,15 @@ package enum Part: Sendable, Hashable {
 package enum Layout {
     /// The lengths of the parts. Fixed and minimum lengths are allotted in order while space remains; never more than `total`.
     package static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
-        var room = max(0, total - gap * max(0, parts.count - 1))
+        var available = max(0, total - gap * max(0, parts.count - 1))
         var lengths = parts.map { part -> Int in
             let wanted =
                 switch part {
                 case .fixed(let length), .minimum(let length, _): max(0, length)
                 case .flexible: 0
                 }
-            let given = min(wanted, room)
-            room -= given
+            let given = min(wanted, available)
+            available -= given
             return given
         }
         let weights = parts.map { part -> Int in
@@ -29,13 +29,13 @@ package enum Layout {
             }
         }
         let sum = weights.reduce(0, +)
-        guard sum > 0, room > 0 else { return lengths }
+        guard sum > 0, available > 0 else { return lengths }
         // Rounding the running total instead of each share loses no cell.
         var weightBefore = 0
         for index in parts.indices {
-            let start = room * weightBefore / sum
+            let start = available * weightBefore / sum
             weightBefore += weights[index]
-            lengths[index] += room * weightBefore / sum - start
+            lengths[index] += available * weightBefore / sum - start
         }
         return lengths
     }

@@ -35,8 +35,8 @@ package struct InputDecoder: Sendable {
     /// `terminalSequences`: the terminal's own sequences, each beginning with ESC.
     package init(terminalSequences: [[UInt8]: Key] = [:]) { self.terminalSequences = terminalSequences }
 
-    /// The time to call ``flush()`` without further bytes; nil if nothing is pending. Then an unfinished control string is dropped:
-    /// a second after its last byte, or three seconds after its first.
+    /// The time at which to call ``flush()`` if no further bytes arrive; nil if nothing is pending. An unfinished control string
+    /// is dropped a second after its last byte, or three seconds after its first.
     package var deadline: UInt64? {
         if paste != nil { return isPasteReported ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {

@@ -17,8 +17,8 @@ package enum InputEvent: Sendable, Hashable {
     /// A notice for the user; empty for most events.
     package var words: String {
         switch self {
-        case .pasteUnfinished: "A paste hasn't ended; ctrl+c drops it."
-        case .pasteDropped: "The unfinished paste was dropped."
+        case .pasteUnfinished: "Incomplete paste; ctrl+c discards it."
+        case .pasteDropped: "The incomplete paste was discarded."
         default: ""
         }
     }

@@ -1,7 +1,7 @@
 package struct KeySpellingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Number of characters before the mistake.
+    /// Number of characters before the error.
     package let position: Int
-    /// The fault, without the position.
+    /// The error, without the position.
     package let reason: String
 
     package var description: String { "position \(position + 1): \(reason)" }

@@ -10,7 +10,7 @@ package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
 extension KeyMap {
     /// Applies lines `action = key, key`; no keys remove the assignment. Skips empty lines and `#` comments. Removes assigned
     /// keys from other actions of the same screens. An invalid line changes nothing.
-    /// - Returns: the mistakes in the order of their lines.
+    /// - Returns: the errors in the order of their lines.
     package mutating func remap(_ text: String) -> [RemapError] {
         var errors: [RemapError] = []
         var assigned: [(position: Int, key: Key)] = []

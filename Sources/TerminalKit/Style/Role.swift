@@ -9,7 +9,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     case marked, accent, good, warning, danger, border
     case gaugeFill, gaugeEmpty
     /// Rows that appeared, changed or will disappear.
-    case new, changed, dying
+    case new, changed, disappearing
     case match
     case error, badge
     /// The footer's keys and their descriptions.

@@ -39,7 +39,7 @@ enum ThemeTable {
         case .good, .new: ThemeLook(foreground: palette.good, mono: role == .new ? .bold : [])
         case .warning, .changed: ThemeLook(foreground: palette.warning, mono: .bold)
         case .danger: ThemeLook(foreground: palette.danger, attributes: .bold, mono: [.bold, .underline])
-        case .dying: ThemeLook(foreground: palette.danger, mono: [.dim, .strikethrough])
+        case .disappearing: ThemeLook(foreground: palette.danger, mono: [.dim, .strikethrough])
         case .border: ThemeLook(foreground: palette.border, mono: .dim)
         case .gaugeFill: ThemeLook(foreground: palette.accent)
         case .gaugeEmpty: ThemeLook(foreground: palette.empty, mono: .dim)

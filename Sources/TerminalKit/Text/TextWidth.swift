@@ -115,19 +115,19 @@ package enum TextWidth {
     ) -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
-        let room = columns - width(of: ellipsis)
-        guard room >= 0 else { return String(prefix(of: safe, columns: columns)) }
-        let tail = suffix(of: safe, columns: room * cut.quarters / 4)
-        let head = prefix(of: safe, columns: room - width(of: tail))
-        guard let match, room > width(of: ellipsis), match.upperBound > head.count,
+        let available = columns - width(of: ellipsis)
+        guard available >= 0 else { return String(prefix(of: safe, columns: columns)) }
+        let tail = suffix(of: safe, columns: available * cut.quarters / 4)
+        let head = prefix(of: safe, columns: available - width(of: tail))
+        guard let match, available > width(of: ellipsis), match.upperBound > head.count,
             match.lowerBound < safe.count - tail.count
         else { return head + ellipsis + tail }
-        let (start, end) = (prefix(of: safe, columns: room), suffix(of: safe, columns: room))
+        let (start, end) = (prefix(of: safe, columns: available), suffix(of: safe, columns: available))
         if match.upperBound <= start.count { return start + ellipsis }
         if match.lowerBound >= safe.count - end.count { return ellipsis + end }
-        // Shows as many columns before the match as behind it.
+        // Shows as many columns before the match as after it.
         let rest = safe.dropFirst(match.lowerBound)
-        let inner = room - width(of: ellipsis)
+        let inner = available - width(of: ellipsis)
         let space = max(0, (inner - width(of: rest.prefix(match.count))) / 2)
         let before = suffix(of: String(safe.prefix(match.lowerBound)), columns: space)
         return ellipsis + prefix(of: String(before) + rest, columns: inner) + ellipsis

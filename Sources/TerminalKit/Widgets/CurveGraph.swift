@@ -1,4 +1,4 @@
-/// Curves over positions on an axis, each drawn with its own letter, so that they differ without colour.
+/// Curves over positions on an axis, each drawn with its own letter, so that they differ without color.
 package struct CurveGraph: Widget {
     package struct Curve: Sendable {
         package let letter: Character
@@ -13,11 +13,12 @@ package struct CurveGraph: Widget {
 
     /// Left out if there are fewer than four rows.
     package var title: [Span]
-    /// Facts behind the title. A fact that doesn't fit completely is left out.
+    /// Facts after the title. A fact that doesn't fit completely is omitted.
     package var facts: [Span] = []
     /// Places on the axis, 0 (left) to 1, ascending.
     package var positions: [Double]
-    /// The labels of the positions. Those that would overlap the label of ``present``, the last one or one at their left are left out.
+    /// The labels of the positions. A label is omitted if it would overlap the label of ``present``, the last label, or the label
+    /// at its left.
     package var labels: [String]
     /// Where curves overlap, their letters alternate.
     package var curves: [Curve]

@@ -38,7 +38,7 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The layout in a screen. A small one loses first the border, then the body; the buttons stay, with shorter labels.
+    /// The layout in a screen. A small screen omits first the border, then the body; the buttons stay, with shorter labels.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Without a border, buttons have four more columns.

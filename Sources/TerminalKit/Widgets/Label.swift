@@ -19,9 +19,9 @@ package struct Label: Widget {
 /// A bar with text at both ends. If both don't fit, the right text loses its beginning.
 package struct Bar: Widget {
     package var left: [Span]
-    /// Warnings behind `left`, two columns apart; truncated if they don't fit.
+    /// Warnings after `left`, two columns apart; truncated if they don't fit.
     package var warnings: [Span]
-    /// Facts behind the warnings, two columns apart, the most important first. A fact that doesn't fit completely is left out.
+    /// Facts after the warnings, two columns apart, the most important first. A fact that doesn't fit completely is omitted.
     package var facts: [Span]
     package var right: [Span]
     package var role: Role
@@ -49,23 +49,23 @@ package struct Bar: Widget {
         while leftColumns + rightColumns + 1 > line.columns, !shown.isEmpty {
             rightColumns -= TextWidth.width(of: shown.removeFirst().text)
         }
-        var room = line.columns - rightColumns
+        var available = line.columns - rightColumns
         var column = line.column
-        for span in left where room > 0 {
-            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+        for span in left where available > 0 {
+            let text = TextWidth.truncate(span.text, to: available, ellipsis: look.glyphs.ellipsis)
             let written = frame.write(
                 text, at: Point(column: column, row: line.row), style: span.style.over(base), within: line)
             column += written
-            room -= written
+            available -= written
         }
         for fact in facts {
             let text = "  " + look.legible(fact.text)
             let width = TextWidth.width(of: text)
-            guard width + (shown.isEmpty ? 0 : 1) <= room else { continue }
+            guard width + (shown.isEmpty ? 0 : 1) <= available else { continue }
             frame.write(
                 text, at: Point(column: column, row: line.row), style: fact.style.over(base), within: line)
             column += width
-            room -= width
+            available -= width
         }
         frame.write(
             shown, at: Point(column: line.endColumn - rightColumns, row: line.row), base: base, within: line)

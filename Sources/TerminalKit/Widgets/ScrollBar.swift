@@ -17,12 +17,12 @@ package struct ScrollBar: Widget {
         guard isNeeded, rows > 0 else { return 0..<0 }
         let length = min(rows, max(1, Int(Double(rows) * Double(visible) / Double(total))))
         let lastFirst = total - visible
-        let room = rows - length
+        let available = rows - length
         let first = min(max(0, first), lastFirst)
-        var start = Int((Double(first) / Double(lastFirst) * Double(room)).rounded())
-        if room >= 2 {
+        var start = Int((Double(first) / Double(lastFirst) * Double(available)).rounded())
+        if available >= 2 {
             if first > 0, start == 0 { start = 1 }
-            if first < lastFirst, start == room { start = room - 1 }
+            if first < lastFirst, start == available { start = available - 1 }
         }
         return start..<start + length
     }

@@ -23,7 +23,7 @@ package struct Sparkline: Widget {
             guard let value, value.isFinite else { continue }
             let column = rect.endColumn - shown.count + offset
             let share = top > 0 ? min(1, max(0, value / top)) : 0
-            // 0 takes the lowest step, to differ from a gap.
+            // 0 is drawn as the lowest step, to differ from a gap.
             var height = max(1, Int((share * Double(rect.rows * steps.count)).rounded()))
             var row = rect.endRow - 1
             while height > 0 {

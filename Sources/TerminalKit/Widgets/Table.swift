@@ -7,12 +7,12 @@ package struct Table: Widget {
         /// The column's width. Flexible columns share the remaining width.
         package var width: Part
         package var alignment: Alignment
-        /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay. The column with an
-        /// order is dropped last.
+        /// A narrow table drops columns from the highest priority value to the lowest, but never those with 0. The sort column is
+        /// dropped last.
         package var priority: Int
         /// The arrow beside the title; nil: not sorted by this column.
         package var order: Order?
-        /// Width after the integer part of a number. Shorter fractions are padded, so that points are aligned.
+        /// Width after the integer part of a number. Shorter fractions are padded, so that decimal points are aligned.
         package var fraction: Int
 
         package init(
@@ -83,7 +83,7 @@ package struct Table: Widget {
     package var showsHeader: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// Shown without rows: a fact and, behind a semicolon, the key that changes it. The key is left out if it doesn't fit.
+    /// Shown without rows: a fact and, after a semicolon, the key that changes it. The key is omitted if it doesn't fit.
     package var emptyText: String
     /// Whether the last column's text continues on further lines instead of being cut. The text must be legible
     /// (``Look/legible(_:)``).
@@ -151,8 +151,8 @@ package struct Table: Widget {
             var arrow = column.arrow(look)
             // A space separates the arrow from the title if both fit.
             if !arrow.isEmpty, TextWidth.width(of: column.title) + 2 <= line.columns { arrow = " " + arrow }
-            let room = max(0, line.columns - arrow.count)
-            let title = TextWidth.truncate(column.title, to: room, ellipsis: look.glyphs.ellipsis)
+            let available = max(0, line.columns - arrow.count)
+            let title = TextWidth.truncate(column.title, to: available, ellipsis: look.glyphs.ellipsis)
             let text = TextWidth.pad(title + arrow, to: line.columns, alignment: column.alignment)
             frame.write(text, at: line.origin, style: look[.header], within: line)
         }
@@ -175,9 +175,9 @@ package struct Table: Widget {
             let title = TextWidth.width(of: column.title) + (column.order == nil ? 0 : 2)
             titleEnd = last.column + (column.alignment == .leading ? min(title, last.columns) : last.columns)
         }
-        let room = places.header.endColumn - titleEnd - 1
+        let available = places.header.endColumn - titleEnd - 1
         let text =
-            texts.map { String($0.trimmingSpaces()) }.first { TextWidth.width(of: $0) <= room } ?? short
+            texts.map { String($0.trimmingSpaces()) }.first { TextWidth.width(of: $0) <= available } ?? short
         guard !text.isEmpty else { return }
         let area = places.header.split(right: TextWidth.width(of: text) + 1).right
         frame.write(" " + text, at: area.origin, style: look[.accent].over(look[.header]), within: area)

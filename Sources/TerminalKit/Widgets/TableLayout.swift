@@ -58,22 +58,24 @@ extension Table {
     /// Like ``firstRow(showing:of:in:from:)`` for wrapped rows in the table's rectangle. Reads the rows of about two screens.
     package func firstRow(showing selected: Int, in rect: Rect, from old: Int) -> Int {
         let places = layout(in: rect)
-        let room = places.body.rows
-        func height(_ row: Int) -> Int { max(1, lines(of: self.row(row), places.columns, most: room).count) }
-        var first = max(0, selected - room + 1, min(old, selected))
+        let available = places.body.rows
+        func height(_ row: Int) -> Int {
+            max(1, lines(of: self.row(row), places.columns, most: available).count)
+        }
+        var first = max(0, selected - available + 1, min(old, selected))
         guard selected < rowCount, first <= selected else { return 0 }
         var used = (first...selected).reduce(0) { $0 + height($1) }
-        while used > room, first < selected {
+        while used > available, first < selected {
             used -= height(first)
             first += 1
         }
         var end = selected + 1
-        while end < rowCount, used < room {
+        while end < rowCount, used < available {
             used += height(end)
             end += 1
         }
-        // Avoids free lines below the last row.
-        while first > 0, used < room, used + height(first - 1) <= room {
+        // Avoids empty lines below the last row.
+        while first > 0, used < available, used + height(first - 1) <= available {
             first -= 1
             used += height(first)
         }
@@ -128,8 +130,10 @@ extension Table {
         var column = content.column
         var places: [TableLayout.Place] = []
         for (index, length) in zip(shown, lengths) {
-            let room = min(length, content.endColumn - column)
-            if room > 0 { places.append(TableLayout.Place(index: index, column: column, columns: room)) }
+            let available = min(length, content.endColumn - column)
+            if available > 0 {
+                places.append(TableLayout.Place(index: index, column: column, columns: available))
+            }
             column += length + 1
         }
         let first = min(max(0, firstRow), max(0, rowCount))
@@ -146,7 +150,7 @@ extension Table {
     }
 
     /// The columns that fit, at least those of priority 0, in the table's order.
-    private func shownColumns(in room: Int) -> [Int] {
+    private func shownColumns(in available: Int) -> [Int] {
         var shown = Array(columns.indices)
         func needed() -> Int {
             shown.reduce(0) { sum, index in
@@ -156,8 +160,8 @@ extension Table {
                 }
             } - 1
         }
-        while needed() > room {
-            // Of equal priorities the rightmost is dropped first; the column that rows are sorted by is dropped last.
+        while needed() > available {
+            // Among equal priorities the rightmost is dropped first; the sort column is dropped last.
             guard let victim = shown.max(by: { rank($0) < rank($1) }), columns[victim].priority > 0
             else { break }
             shown.removeAll { $0 == victim }

@@ -193,7 +193,7 @@ package struct TextField: Widget {
             column += TextWidth.width(of: shown)
         }
         if cursor == clusters.upperBound, isActive { frame.cursor = Point(column: column, row: line.row) }
-        guard line.columns >= TextField.leastMarked else { return }
+        guard line.columns >= TextField.minimumMarked else { return }
         // Marks the sides at which hidden text follows.
         for (isCut, place) in [(hidden > 0, line.column), (column > line.endColumn, line.endColumn - 1)]
         where isCut {
@@ -204,14 +204,14 @@ package struct TextField: Widget {
     }
 
     /// Columns of the narrowest field that marks its hidden text, so that the cursor is not under a mark.
-    private static let leastMarked = 4
+    private static let minimumMarked = 4
 
     /// Columns hidden at the left so that the cursor, its character and, if text follows, a mark are visible.
     private func scroll(_ clusters: Range<Int>, columns: Int, _ look: Look) -> Int {
         let before = TextWidth.width(of: look.legible(String(characters[clusters.lowerBound..<cursor])))
         let under =
             cursor < clusters.upperBound ? TextWidth.width(of: look.legible(String(characters[cursor]))) : 1
-        let mark = columns >= TextField.leastMarked && cursor + 1 < clusters.upperBound ? 1 : 0
+        let mark = columns >= TextField.minimumMarked && cursor + 1 < clusters.upperBound ? 1 : 0
         return max(0, before + min(under, columns) + mark - columns)
     }
 }

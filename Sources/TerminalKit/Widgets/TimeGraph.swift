@@ -10,7 +10,7 @@ package struct TimeGraph: Widget {
     }
 
     package var title: [Span]
-    /// Facts behind the title. A fact that doesn't fit completely is left out.
+    /// Facts after the title. A fact that doesn't fit completely is omitted.
     package var facts: [Span] = []
     /// The values, oldest first; nil is a gap.
     package var values: [Double?]
@@ -23,7 +23,7 @@ package struct TimeGraph: Widget {
     /// A value that is drawn as a line.
     package var bound: Double?
     package var role: Role
-    /// Labels in a row below the plot, from the left. One of the last column ends there.
+    /// Labels in a row below the plot, from the left. The label of the last column ends at that column.
     package var ticks: [Tick] = []
     package var cursor: Int?
 

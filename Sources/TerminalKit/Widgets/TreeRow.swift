@@ -37,9 +37,10 @@ package struct TreeRow: Widget {
             style: isSelected ? base : look[.dim], within: line)
         column += 2
         for span in name + (value.isEmpty ? [] : [Span(" ")] + value) {
-            let room = line.endColumn - column
-            guard room > 0 else { break }
-            let text = TextWidth.truncate(look.legible(span.text), to: room, ellipsis: look.glyphs.ellipsis)
+            let available = line.endColumn - column
+            guard available > 0 else { break }
+            let text = TextWidth.truncate(
+                look.legible(span.text), to: available, ellipsis: look.glyphs.ellipsis)
             let style = isSelected ? base.adding(span.style.attributes) : span.style.over(base)
             column += frame.write(
                 text, at: Point(column: column, row: line.row), style: style, within: line)

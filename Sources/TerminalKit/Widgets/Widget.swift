@@ -1,6 +1,6 @@
 /// A part of a screen that draws itself into a rectangle of a frame. Widgets are values with the data to show.
 package protocol Widget: Sendable {
-    /// Draws only inside the rectangle, of any size.
+    /// Draws only inside the rectangle, which may have any size.
     func draw(into frame: inout Frame, in rect: Rect, look: Look)
 }
 

@@ -54,14 +54,14 @@ extension ArchiveCore {
 
     // MARK: Batches
 
-    func record(all objects: [Object], _ terms: Terms) throws {
-        try record(all: objects.map { try prepare($0) }, terms)
+    func record(all objects: [Object], _ options: ResolvedOptions) throws {
+        try record(all: objects.map { try prepare($0) }, options)
     }
 
-    func record(all objects: [PreparedObject], _ terms: Terms) throws {
+    func record(all objects: [PreparedObject], _ options: ResolvedOptions) throws {
         guard !objects.isEmpty else { return }
         try transact(nil) { transaction in
-            for object in objects { try transaction.store(object, terms) }
+            for object in objects { try transaction.store(object, options) }
         }
     }
 
@@ -74,16 +74,18 @@ extension ArchiveCore {
 
     // MARK: One object
 
-    func modify(_ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void) throws -> Object? {
+    func modify(_ name: String, _ options: ResolvedOptions, _ change: (inout Object) throws -> Void) throws
+        -> Object?
+    {
         try transact(name) { transaction in
             try transaction.access(archiveWithKey: name).map {
-                try transaction.modify($0, name, terms, change)
+                try transaction.modify($0, name, options, change)
             }
         }
     }
 
     func modify(
-        _ name: String, default initial: () throws -> Object, _ terms: Terms,
+        _ name: String, default initial: () throws -> Object, _ options: ResolvedOptions,
         _ change: (inout Object) throws -> Void
     ) throws -> Object {
         try transact(name) { transaction in
@@ -94,15 +96,16 @@ extension ArchiveCore {
                 reportUnreadable(name, error)
                 present = nil
             }
-            return try transaction.modify(present ?? initial(), name, terms, change)
+            return try transaction.modify(present ?? initial(), name, options, change)
         }
     }
 
-    func record(_ object: Object, _ terms: Terms, _ isExpected: (Object?) -> Bool) throws -> Bool {
+    func record(_ object: Object, _ options: ResolvedOptions, _ isExpected: (Object?) -> Bool) throws -> Bool
+    {
         let name = object.primaryKey
         return try transact(name) { transaction in
             guard isExpected(try transaction.access(archiveWithKey: name)) else { return false }
-            try transaction.store(object, terms)
+            try transaction.store(object, options)
             return true
         }
     }

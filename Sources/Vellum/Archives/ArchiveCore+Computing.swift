@@ -5,7 +5,7 @@ import StorageEngine
 extension ArchiveCore {
     struct Request: Sendable {
         var key: String
-        var terms: Terms
+        var options: ResolvedOptions
         /// An object with less time left than this is computed again.
         var renewal: Duration?
         /// How long to wait for another process that computes the object; `nil`: don't wait.
@@ -22,7 +22,7 @@ extension ArchiveCore {
     func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
         let present = try access(request.key)
         if let present, try isDue(request) == false { return present }
-        let (flight, ticket, isNew) = flights.join(request.key, owner: request.terms.attributes.owner)
+        let (flight, ticket, isNew) = flights.join(request.key, owner: request.options.attributes.owner)
         guard isNew else {
             if let present { return present }
             return try object(of: wait(for: flight, ticket, request.key), request.key)
@@ -114,9 +114,9 @@ extension ArchiveCore {
         do {
             prepared.storeProperties()
             recordInOpenTransactions(prepared.name)
-            let isStored = try put(prepared, request.terms, ifSequence: basis.sequence, of: flight)
+            let isStored = try put(prepared, request.options, ifSequence: basis.sequence, of: flight)
             if !isStored, basis.sequence != nil, try isUnchanged(prepared.name, since: basis) {
-                _ = try put(prepared, request.terms, ifSequence: nil, of: flight)
+                _ = try put(prepared, request.options, ifSequence: nil, of: flight)
             }
         } catch {
             log("record", request.key, error)
@@ -182,7 +182,7 @@ extension ArchiveHandle {
         if present == nil { present = try await blocking { try $0.accessOnDisk(key) } }
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
-        let (flight, ticket, isNew) = flights.join(key, owner: request.terms.attributes.owner)
+        let (flight, ticket, isNew) = flights.join(key, owner: request.options.attributes.owner)
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
         // The existing object is returned while it is renewed.
         if let present { return present }

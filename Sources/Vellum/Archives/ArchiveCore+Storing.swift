@@ -15,12 +15,12 @@ package struct PreparedObject: @unchecked Sendable {
 
 /// Storing (S1, S4) in two steps: the first encodes the object on the caller's thread, the second may block.
 extension ArchiveCore {
-    func store(_ object: Object, _ terms: Terms) throws {
+    func store(_ object: Object, _ options: ResolvedOptions) throws {
         let name = object.primaryKey
         try withHashed(name) { key in
             let prepared = try prepare(object, name, key)
             prepared.storeProperties()
-            try put(prepared, key, terms)
+            try put(prepared, key, options)
         }
     }
 
@@ -29,9 +29,9 @@ extension ArchiveCore {
         return try withHashed(name) { try prepare(object, name, $0) }
     }
 
-    func store(_ prepared: PreparedObject, _ terms: Terms) throws {
+    func store(_ prepared: PreparedObject, _ options: ResolvedOptions) throws {
         prepared.storeProperties()
-        try withHashed(prepared.name) { try put(prepared, $0, terms) }
+        try withHashed(prepared.name) { try put(prepared, $0, options) }
     }
 
     private func prepare(_ object: Object, _ name: String, _ key: HashedKey) throws -> PreparedObject {
@@ -50,14 +50,14 @@ extension ArchiveCore {
             properties: encoded.properties.isEmpty ? [] : encoded.properties.map { preparedProperty($0) })
     }
 
-    func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
-        let terms = terms.completed(shared.standardLifetime)
+    func put(_ prepared: PreparedObject, _ key: HashedKey, _ options: ResolvedOptions) throws {
+        let options = options.completed(shared.standardLifetime)
         recordInOpenTransactions(prepared.name)
-        if terms.isUpdate {
+        if options.isUpdate {
             // If another process stored the key first, this becomes an update of its value.
-            try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
+            try persist(prepared.name) { try keep(prepared, key, options, put: update) ? () : nil }
         } else {
-            _ = try keep(prepared, key, terms, put: putAndHold)
+            _ = try keep(prepared, key, options, put: putAndHold)
         }
         // Afterwards, because a rejected object changes nothing.
         flights.outdate(prepared.name)
@@ -65,13 +65,14 @@ extension ArchiveCore {
 
     /// Stores an object if the entry is the one that ``version(toReplace:_:)`` found, and `flight` isn't outdated.
     func put(
-        _ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?, of flight: Flight? = nil
+        _ prepared: PreparedObject, _ options: ResolvedOptions, ifSequence sequence: UInt64?,
+        of flight: Flight? = nil
     ) throws -> Bool {
         try withHashed(prepared.name) { key in
-            try keep(prepared, key, terms.completed(shared.standardLifetime)) {
-                let (prepared, key, terms, isOnlyHere) = ($0, $1, $2, $3)
+            try keep(prepared, key, options.completed(shared.standardLifetime)) {
+                let (prepared, key, options, isOnlyHere) = ($0, $1, $2, $3)
                 func store() throws -> HeldEntry? {
-                    try update(prepared, key, terms, isOnlyHere: isOnlyHere, ifSequence: sequence)
+                    try update(prepared, key, options, isOnlyHere: isOnlyHere, ifSequence: sequence)
                 }
                 return try flight.map { try $0.unlessOutdated(store) } ?? store()
             }
@@ -83,54 +84,55 @@ extension ArchiveCore {
         try bytes > diskLimit && bytes <= archive.memoryLimit()
     }
 
-    private typealias Put = (PreparedObject, HashedKey, Terms, _ isOnlyHere: Bool) throws -> HeldEntry?
+    private typealias Put = (PreparedObject, HashedKey, ResolvedOptions, _ isOnlyHere: Bool) throws ->
+        HeldEntry?
 
     private func keep(
-        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, put: Put
+        _ prepared: PreparedObject, _ key: HashedKey, _ options: ResolvedOptions, put: Put
     ) throws -> Bool {
         let bytes = prepared.encoded.bytes.count
         let start = shared.times.begin()
         defer { shared.times.end(.record, start) }
         let isOnlyHere = try isKeptOnlyHere(bytes)
-        guard let held = try put(prepared, key, terms, isOnlyHere) else { return false }
+        guard let held = try put(prepared, key, options, isOnlyHere) else { return false }
         try memory.keep(
             prepared.kept, key, named: prepared.name, held: held, bytes: bytes, origin: .recorded,
-            isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause(of: terms.attributes.lifetime))
-        if terms.keepsLifetime, shared.sliding != nil { try slide(prepared.name) }
+            isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause(of: options.attributes.lifetime))
+        if options.keepsLifetime, shared.sliding != nil { try slide(prepared.name) }
         return true
     }
 
     private func putAndHold(
-        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
+        _ prepared: PreparedObject, _ key: HashedKey, _ options: ResolvedOptions, isOnlyHere: Bool
     ) throws -> HeldEntry? {
         let encoded = prepared.encoded
         if isOnlyHere {
             return try archive.recordInMemoryOnly(
-                key, bytes: UInt64(encoded.bytes.count), attributes: terms.attributes)
+                key, bytes: UInt64(encoded.bytes.count), attributes: options.attributes)
         }
         return try encoded.bytes.withUnsafeBytes {
             try archive.putAndHold(
-                $0, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
+                $0, forKey: key, encoding: encoded.encoding, attributes: options.attributes,
                 keepsCreation: false)
         }
     }
 
     private func update(
-        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
+        _ prepared: PreparedObject, _ key: HashedKey, _ options: ResolvedOptions, isOnlyHere: Bool
     ) throws -> HeldEntry? {
         let sequence = try version(toReplace: key, prepared.name)
-        return try update(prepared, key, terms, isOnlyHere: isOnlyHere, ifSequence: sequence)
+        return try update(prepared, key, options, isOnlyHere: isOnlyHere, ifSequence: sequence)
     }
 
     private func update(
-        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool,
+        _ prepared: PreparedObject, _ key: HashedKey, _ options: ResolvedOptions, isOnlyHere: Bool,
         ifSequence sequence: UInt64?
     ) throws -> HeldEntry? {
         let encoded = prepared.encoded
         return try encoded.bytes.withUnsafeBytes {
             try archive.updateToHold(
                 isOnlyHere ? nil : $0, bytes: $0.count, forKey: key, encoding: encoded.encoding,
-                attributes: terms.attributes, keeping: terms.kept, ifSequence: sequence)
+                attributes: options.attributes, keeping: options.kept, ifSequence: sequence)
         }
     }
 

@@ -4,7 +4,7 @@ import StorageEngine
 /// (``ArchiveManager/transaction(_:)``). Use it only in its closure.
 public struct ArchiveTransaction<Object: Archivable> {
     private enum Change {
-        case stored(PreparedObject, Terms)
+        case stored(PreparedObject, ResolvedOptions)
         case deleted
     }
 
@@ -40,14 +40,14 @@ public struct ArchiveTransaction<Object: Archivable> {
 
     /// Changes an object, whose key must stay the same, and updates it.
     mutating func modify(
-        _ object: Object, _ key: String, _ terms: Terms, _ change: (inout Object) throws -> Void
+        _ object: Object, _ key: String, _ options: ResolvedOptions, _ change: (inout Object) throws -> Void
     ) throws -> Object {
         var object = object
         try change(&object)
         guard ExactText(object.primaryKey) == ExactText(key) else {
             throw ArchiveError.otherKey(wanted: key, computed: object.primaryKey)
         }
-        try store(object, terms)
+        try store(object, options)
         return object
     }
 
@@ -68,15 +68,17 @@ public struct ArchiveTransaction<Object: Archivable> {
     /// Deletes the object with this key, if present.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
-    mutating func store(_ object: Object, _ terms: Terms) throws { try store(core.prepare(object), terms) }
+    mutating func store(_ object: Object, _ options: ResolvedOptions) throws {
+        try store(core.prepare(object), options)
+    }
 
-    mutating func store(_ prepared: PreparedObject, _ terms: Terms) throws {
+    mutating func store(_ prepared: PreparedObject, _ options: ResolvedOptions) throws {
         let key = ExactText(prepared.name)
         // An update must not replace a newer version. Values that were read have been checked already.
-        if terms.isUpdate, changes[key] == nil, seen[key] == nil {
+        if options.isUpdate, changes[key] == nil, seen[key] == nil {
             see(try core.withHashed(key.text) { try core.version(toReplace: $0, key.text) }, key.text)
         }
-        set(.stored(prepared, terms), key)
+        set(.stored(prepared, options), key)
     }
 
     private mutating func set(_ change: Change, _ key: ExactText) {
@@ -97,15 +99,15 @@ public struct ArchiveTransaction<Object: Archivable> {
 
     /// Applies a transaction whose only change is an object that fits only into memory; `nil` for others.
     private func storeOnlyHere() throws -> Bool? {
-        guard order.count == 1, seen.count <= 1, case .stored(let prepared, let terms)? = changes[order[0]],
+        guard order.count == 1, seen.count <= 1, case .stored(let prepared, let options)? = changes[order[0]],
             try core.isKeptOnlyHere(prepared.encoded.bytes.count)
         else { return nil }
         guard let seen = seen.first else {
-            try core.withHashed(prepared.name) { try core.put(prepared, $0, terms) }
+            try core.withHashed(prepared.name) { try core.put(prepared, $0, options) }
             return true
         }
         guard seen.key == order[0] else { return nil }
-        return try core.put(prepared, terms, ifSequence: seen.value)
+        return try core.put(prepared, options, ifSequence: seen.value)
     }
 
     private func apply() throws -> Bool {
@@ -113,17 +115,17 @@ public struct ArchiveTransaction<Object: Archivable> {
         var deleted: [ExactText] = []
         for key in order {
             switch changes[key] {
-            case .stored(let prepared, let terms):
-                let terms = terms.completed(core.shared.standardLifetime)
+            case .stored(let prepared, let options):
+                let options = options.completed(core.shared.standardLifetime)
                 let encoded = prepared.encoded
-                if terms.isUpdate {
+                if options.isUpdate {
                     batch.update(
                         encoded.bytes, forKey: key.text, encoding: encoded.encoding,
-                        attributes: terms.attributes, keeping: terms.kept)
+                        attributes: options.attributes, keeping: options.kept)
                 } else {
                     batch.put(
                         encoded.bytes, forKey: key.text, encoding: encoded.encoding,
-                        attributes: terms.attributes)
+                        attributes: options.attributes)
                 }
             case .deleted:
                 batch.delete(key.text)
@@ -140,7 +142,7 @@ public struct ArchiveTransaction<Object: Archivable> {
         do {
             for key in order {
                 try core.dropFromMemory(key.text)
-                if case .stored(_, let terms)? = changes[key], terms.keepsLifetime {
+                if case .stored(_, let options)? = changes[key], options.keepsLifetime {
                     try core.slide(key.text)
                 }
             }

@@ -36,36 +36,36 @@ public struct EntryOptions: Sendable, Hashable {
     }
 }
 
-struct Terms: Sendable {
+struct ResolvedOptions: Sendable {
     var attributes = EntryAttributes()
     /// The options that an update keeps. (`[]` would call a generic initializer, in every `record`.)
-    var kept = KeptTerms(rawValue: 0)
+    var kept = KeptOptions(rawValue: 0)
     var isUpdate = false
 
-    static func new(_ options: EntryOptions) -> Terms {
-        Terms(
+    static func new(_ options: EntryOptions) -> ResolvedOptions {
+        ResolvedOptions(
             attributes: EntryAttributes(
                 lifetime: options.lifetime, memoryLifetime: options.memoryLifetime, owner: options.owner))
     }
 
-    static func updated(_ options: EntryOptions = EntryOptions()) -> Terms {
-        var terms = new(options)
-        terms.isUpdate = true
-        if options.lifetime == nil, !options.dropped.contains(.lifetime) { terms.kept.insert(.lifetime) }
+    static func updated(_ options: EntryOptions = EntryOptions()) -> ResolvedOptions {
+        var resolved = new(options)
+        resolved.isUpdate = true
+        if options.lifetime == nil, !options.dropped.contains(.lifetime) { resolved.kept.insert(.lifetime) }
         if options.memoryLifetime == nil, !options.dropped.contains(.memoryLifetime) {
-            terms.kept.insert(.memoryLifetime)
+            resolved.kept.insert(.memoryLifetime)
         }
-        if options.owner == nil, !options.dropped.contains(.owner) { terms.kept.insert(.owner) }
-        return terms
+        if options.owner == nil, !options.dropped.contains(.owner) { resolved.kept.insert(.owner) }
+        return resolved
     }
 
     /// These options, with the archive's default lifetime if they have none.
-    func completed(_ standard: Duration?) -> Terms {
+    func completed(_ standard: Duration?) -> ResolvedOptions {
         guard let standard, attributes.lifetime == nil, !isUpdate || keepsLifetime else { return self }
-        var terms = self
+        var resolved = self
         // For an update it applies if no entry exists whose lifetime could be kept.
-        terms.attributes.lifetime = standard
-        return terms
+        resolved.attributes.lifetime = standard
+        return resolved
     }
 
     var keepsLifetime: Bool { isUpdate && kept.contains(.lifetime) }

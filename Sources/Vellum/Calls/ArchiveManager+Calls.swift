@@ -12,7 +12,7 @@ extension ArchiveManager: Archivist {
     /// Stores the object in both tiers, replaces the object with its key, and makes it the most recent. Costs the
     /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier. If
     /// it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and nothing changes.
-    public func record(_ object: Object) { store("record", object, Terms()) }
+    public func record(_ object: Object) { store("record", object, ResolvedOptions()) }
 
     /// As ``record(_:)``, but an existing entry keeps its creation time, its owner and its lifetimes, which don't
     /// restart. A new object has neither owner nor lifetimes.
@@ -29,8 +29,8 @@ extension ArchiveManager: Archivist {
         for object in objects { record(object, options: options) }
     }
 
-    private func store(_ operation: StaticString, _ object: Object, _ terms: Terms) {
-        attempt(operation, object.primaryKey, else: ()) { try $0.store(object, terms) }
+    private func store(_ operation: StaticString, _ object: Object, _ options: ResolvedOptions) {
+        attempt(operation, object.primaryKey, else: ()) { try $0.store(object, options) }
     }
 
     // MARK: Reading

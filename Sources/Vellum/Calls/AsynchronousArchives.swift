@@ -34,10 +34,10 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    private nonisolated(nonsending) func store(_ object: Object, _ terms: Terms) async throws {
+    private nonisolated(nonsending) func store(_ object: Object, _ options: ResolvedOptions) async throws {
         // While this is suspended, the caller's actor may change an instance of a class.
         let prepared = try handle.perform { try $0.prepare(object) }
-        try await handle.blocking { try $0.store(prepared, terms) }
+        try await handle.blocking { try $0.store(prepared, options) }
     }
 
     // MARK: Reading

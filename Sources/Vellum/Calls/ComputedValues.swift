@@ -27,7 +27,7 @@ extension ArchiveManager {
         waitingForProcesses timeout: Duration? = nil, orCompute compute: () throws -> Object
     ) throws -> Object {
         try handle.perform {
-            try $0.value(.init(key: key, terms: .new(options), renewal: renewal, timeout: timeout), compute)
+            try $0.value(.init(key: key, options: .new(options), renewal: renewal, timeout: timeout), compute)
         }
     }
 }
@@ -45,6 +45,6 @@ extension AsynchronousArchives {
         orCompute compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
         try await handle.value(
-            .init(key: key, terms: .new(options), renewal: renewal, timeout: timeout), compute)
+            .init(key: key, options: .new(options), renewal: renewal, timeout: timeout), compute)
     }
 }

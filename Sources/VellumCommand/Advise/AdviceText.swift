@@ -19,15 +19,17 @@ struct AdviceText {
         let columns = advice.points.map(\.policy).reduce(into: [CachePolicy]()) {
             if policies.contains($1), !$0.contains($1) { $0.append($1) }
         }
-        try CurveText(points, columns, unit: .bytes, rate: advice.rate, present: Int(advice.limit)).write(
-            to: output)
+        if advice.reads > 0 {
+            try CurveText(points, columns, unit: .bytes, rate: advice.rate, present: Int(advice.limit)).write(
+                to: output)
+        }
         if let expired = advice.expiredWords { try output.write("\n\(expired)\n") }
         try writeGroups(to: output)
         try output.write("\n\(advice.sentence)\n")
         if let doubt = advice.doubt { try output.write(doubt + "\n") }
         if let sufficient = advice.advice?.sufficientLimit {
             try output.write(
-                "About \(Figures.bytes(UInt64(sufficient))) are enough for 95% of the present hits.\n")
+                "About \(Figures.bytes(UInt64(sufficient))) are enough for 95% of the current hits.\n")
         }
         guard let options = advice.resizeOptions else { return }
         let dashes = archive.name.hasPrefix("-") ? " --" : ""

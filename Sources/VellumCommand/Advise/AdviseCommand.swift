@@ -7,8 +7,8 @@ struct AdviseCommand: ParsableCommand {
         discussion: """
             For an archive: hit ratios at 1/16 to 16 times the limit under each policy, simulated from the recorded requests of \
             sampled keys; reads of expired entries; size and reads by owner or, without owners, by key prefix; and a \
-            recommendation with the command that applies it. The first half of the requests fills the simulated caches, the \
-            second half counts. --export-trace also writes the requests as a trace, with hashes instead of keys.
+            recommendation with the command that applies it. The first half of the requests fills the simulated caches; only the \
+            second half is counted. --export-trace also writes the requests as a trace, with hashes instead of keys.
 
             With --trace, for a text file instead, or - for standard input, with a line for each request: the key, or key and \
             size in bytes, separated by a space, tab or comma. Empty lines and lines that begin with # are skipped.
@@ -70,12 +70,13 @@ struct AdviseCommand: ParsableCommand {
         if trace == nil {
             if unit == .entries { throw ValidationError("an archive's limit counts bytes, not entries") }
             if sampling != nil {
-                throw ValidationError("--sampling needs --trace; an archive's requests are sampled already")
+                throw ValidationError(
+                    "--sampling requires --trace; an archive's requests are already sampled")
             }
         } else if exportTrace != nil {
-            throw ValidationError("--export-trace needs an archive, not --trace")
+            throw ValidationError("--export-trace requires an archive, not --trace")
         }
-        if let sampling, sampling < 1 { throw ValidationError("--sampling is 1 or more") }
+        if let sampling, sampling < 1 { throw ValidationError("--sampling must be 1 or more") }
         _ = try chosenLimits()
     }
 
@@ -109,7 +110,8 @@ struct AdviseCommand: ParsableCommand {
 
     private func advise() throws {
         let archive = try store.openReadOnly().archive(named: archive ?? "")
-        if let reason = CacheAdvisor.objection(to: try archive.configuration(), named: archive.name) {
+        if let reason = CacheAdvisor.unsupportedReason(for: try archive.configuration(), named: archive.name)
+        {
             throw CommandFailure(reason, status: .usage)
         }
         if let exportTrace { try export(archive, to: exportTrace) }
@@ -152,7 +154,7 @@ struct AdviseCommand: ParsableCommand {
         }
     }
 
-    /// Nil without the option.
+    /// The limits of `--limits`; nil without the option.
     private func chosenLimits() throws -> [Int]? {
         try limits?.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) { chosen, text in
             let shown = TerminalSafe.quoted(String(text))
@@ -165,7 +167,7 @@ struct AdviseCommand: ParsableCommand {
                 let form =
                     limitUnit == .bytes
                     ? "sizes above 0 such as 20MB,1GB" : "numbers above 0 such as 500,2000"
-                throw ValidationError("the limit \(shown) can't be used; --limits takes \(form)")
+                throw ValidationError("invalid limit \(shown); --limits takes \(form)")
             }
             if !chosen.contains(limit) { chosen.append(limit) }
         }

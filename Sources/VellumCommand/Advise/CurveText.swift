@@ -6,7 +6,7 @@ struct CurveText {
     private struct Row {
         let limit: Int
         let points: [MissRatioCurve.Point]
-        /// The best policy that needs no knowledge of the future, or else the optimum.
+        /// The policy with the highest hit ratio, without the optimum unless it is the only one.
         let best: MissRatioCurve.Point
     }
 
@@ -67,7 +67,7 @@ struct CurveText {
         if rows.count > 1 { try output.write("\n" + graph(SystemText.isUTF8 ? .unicode : .ascii)) }
     }
 
-    /// A limit as a multiple of the present one, in five columns.
+    /// A limit as a multiple of the current one, in five columns.
     private func multiple(_ limit: Int) -> String {
         guard let present else { return "" }
         let text = limit == present ? "now" : ArchiveAdvice.multiple(limit, of: present)
@@ -101,13 +101,13 @@ struct CurveText {
         return frame.plainText
     }
 
-    /// The recommendation for a trace, which has no present limit.
+    /// The recommendation for a trace, which has no current limit.
     private var advice: String {
         guard policies.contains(where: { $0 != .opt }) else {
             return
-                "The optimum is a bound; add policies that a cache can use, such as --policies lru,s3fifo,opt."
+                "opt is only an upper bound; add policies that a cache can use, such as --policies lru,s3fifo,opt."
         }
-        guard rows.contains(where: { $0.best.hitRatio > 0 }) else { return "No policy has a hit." }
+        guard rows.contains(where: { $0.best.hitRatio > 0 }) else { return "No policy has any hits." }
         let wins = policies.map { policy in rows.count { $0.best.policy == policy } }
         let most = wins.max() ?? 0
         guard let place = wins.firstIndex(of: most) else { return "" }

@@ -14,7 +14,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Also free the space kept for undo; then nothing can be undone.")
+    @Flag(help: "Also free the space kept for undo; earlier deletions can then no longer be undone.")
     var giveUpUndo = false
 
     private static let columns = [

@@ -21,18 +21,18 @@ struct DropCommand: ParsableCommand {
     var yes = false
 
     func run() throws {
-        try look()
+        try checkPlan()
         if dryRun { return }
         try Confirmation.require(unless: yes)
         let store = try reference.store.openForWriting(creating: false)
         defer { store.close() }
         let opened = try store.archive(named: reference.archive)
-        // Read after opening for writing, which may rebuild the index of a copied store.
+        // Read the size only after opening for writing, which may rebuild the index of a copied store.
         let (seen, version) = (try opened.amount(), try opened.version())
         try Confirmation.ask(
             "Remove archive \(reference.archive) with \(seen)? This can't be undone.", unless: yes,
             refusal: "nothing was removed")
-        // Another process may have opened it during the question.
+        // Another process may have opened it before the confirmation.
         if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: reference.archive, ifStill: force ? nil : version) else {
             throw CommandFailure(
@@ -43,7 +43,7 @@ struct DropCommand: ParsableCommand {
     }
 
     /// Prints the plan with --dry-run, and refuses an archive in use.
-    private func look() throws {
+    private func checkPlan() throws {
         let archive = try reference.store.openReadOnly().archive(named: reference.archive)
         if dryRun {
             let amount = try archive.amount()

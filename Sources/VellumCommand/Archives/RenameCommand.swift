@@ -39,7 +39,9 @@ enum ArchiveCopying {
         }
         var progress = ProgressBar()
         defer { progress.finish() }
-        let copied = try source.copyVersion(ofArchive: archive, to: target, as: name) { progress.goesOn($0) }
+        let copied = try source.copyVersion(ofArchive: archive, to: target, as: name) {
+            progress.shouldContinue($0)
+        }
         progress.finish()
         guard let (report, version) = copied else {
             Console.say("interrupted; nothing was copied")

@@ -5,8 +5,8 @@ struct ResizeCommand: ParsableCommand {
             Applies to all processes at once. A smaller disk limit evicts entries in the order of the policy, or a log's oldest \
             messages, at once; that can't be undone. A collection has no disk limit.
 
-            With the policy s3fifo, a cache keeps entries that are accessed again against many that are read once; vellum \
-            advise compares the policies. Programs of earlier versions can't open such an archive; --policy lru reverts that.
+            With the policy s3fifo, entries that are read only once don't evict entries that are accessed repeatedly; vellum \
+            advise compares the policies. Programs of earlier versions can't open such an archive until --policy lru is set.
 
             Example: vellum resize City --disk 20MB
             """)

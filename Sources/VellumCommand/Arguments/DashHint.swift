@@ -1,15 +1,15 @@
 /// Advice for keys and names that begin with a dash and may have been read as options.
 enum DashHint {
-    /// The hint after help or the version was printed: the word may have been meant as a key.
+    /// The hint after help or the version was printed: the option may have been intended as a key.
     static func forHelp(_ arguments: [String]) -> String? {
         // A completion script would insert the hint into the typed line.
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
             let option = options(arguments).first
         else { return nil }
-        return "\(option) was read as an option; \(behind(option))"
+        return "\(option) was read as an option; \(separatorAdvice(option))"
     }
 
-    /// The hint if an argument is missing or an option is unknown and resembles none, and a word begins with a dash.
+    /// The hint if a word begins with a dash and an argument is missing, or an option is unknown and resembles no other.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         if let attached = attached(message, arguments) { return attached }
         guard !message.contains("Did you mean") else { return nil }
@@ -20,7 +20,7 @@ enum DashHint {
         guard isAboutWords, !words(arguments).isEmpty, let option = unknown ?? options.first else {
             return nil
         }
-        return behind(option)
+        return separatorAdvice(option)
     }
 
     /// The hint if an option's value is missing, and a negative number follows.
@@ -43,7 +43,7 @@ enum DashHint {
         arguments.filter { $0.utf8.first != UInt8(ascii: "-") }
     }
 
-    private static func behind(_ option: String) -> String {
+    private static func separatorAdvice(_ option: String) -> String {
         "put a key or an archive that begins with - after --, as in: vellum get City -- \(ShellWord.quoted(option))"
     }
 }

@@ -10,13 +10,14 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The words that a placeholder replaces; nil for another word. Only a placeholder begins with a zero byte.
-    static func words(behind word: String) -> ArraySlice<String>? {
+    /// The words that a placeholder replaces; nil if the word isn't a placeholder. Only placeholders begin with a zero byte.
+    static func words(replacedBy word: String) -> ArraySlice<String>? {
         guard word.utf8.first == 0, let all = try? all() else { return nil }
         return heldBack(of: all).map { all[$0] }
     }
 
-    /// The longest run of words that aren't options, without its first `keeping` words; nil if it has fewer than `least`.
+    /// The range to replace: the longest run of words that aren't options, without its first `keeping` words. Nil if that range has
+    /// fewer than `least` words.
     static func heldBack(of arguments: [String], keeping: Int = 16, from least: Int = 100) -> Range<Int>? {
         if arguments.first == "---completion" { return nil }
         var longest = 0..<0
@@ -64,7 +65,9 @@ enum ProgramArguments {
 struct WordList: Sendable, ExpressibleByArgument {
     let words: [String]
 
-    init(argument: String) { words = ProgramArguments.words(behind: argument).map(Array.init) ?? [argument] }
+    init(argument: String) {
+        words = ProgramArguments.words(replacedBy: argument).map(Array.init) ?? [argument]
+    }
 }
 
 extension [WordList] {

@@ -1,6 +1,6 @@
 import CacheAdvance
 
-/// The path of a ring file, given in place of a log's name.
+/// The path of a ring file, passed instead of a log's name.
 struct RingFilePath: Sendable {
     let path: String
 
@@ -18,7 +18,7 @@ struct RingFilePath: Sendable {
         }
     }
 
-    /// Opens the file, or creates it (or fills an empty one) with `disk` bytes. `keepsOld`: a full file refuses messages.
+    /// Opens the file. Creates a missing or empty one with `disk` bytes. `keepsOld`: a full file refuses messages.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
         guard !Store.holdsFile(at: path) else {
             throw CommandFailure("\(path) is in a store's folder; choose another one", status: .usage)

@@ -18,7 +18,8 @@ struct SelectionArguments: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "The entries that meet this condition, as after find in vellum query.", valueName: "condition"))
+            "The entries that meet this condition, in the syntax of find in vellum query.",
+            valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Only print the number of entries and bytes.")

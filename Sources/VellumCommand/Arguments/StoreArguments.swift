@@ -51,7 +51,7 @@ struct StoreArguments: ParsableArguments {
     private func pathForWriting() throws(CommandFailure) -> String {
         try refuseServer()
         guard let named else {
-            throw CommandFailure("name the store to change with --store or VELLUM_STORE", status: .usage)
+            throw CommandFailure("pass the store to change with --store or VELLUM_STORE", status: .usage)
         }
         return named
     }

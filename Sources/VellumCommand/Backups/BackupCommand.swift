@@ -25,7 +25,7 @@ struct BackupCommand: ParsableCommand {
         let report: BackupReport?
         do {
             report = try source.backUp(archives: archives.isEmpty ? nil : archives.words, to: folder) {
-                progress.goesOn($0)
+                progress.shouldContinue($0)
             }
         } catch {
             progress.finish()

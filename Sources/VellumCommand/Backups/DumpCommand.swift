@@ -8,7 +8,7 @@ struct DumpCommand: ParsableCommand {
 
             The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their \
             number), for each file of the backup a map with path, crc32c and bytes, and a map with end (their number \
-            again). The file is renamed to its name when it is complete. An existing file is replaced only after a question \
+            again). The file is renamed to its name when it is complete. An existing file is replaced only after confirmation \
             on a terminal, or with --force. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store
@@ -38,7 +38,7 @@ struct DumpCommand: ParsableCommand {
         var progress = ProgressBar()
         defer { progress.finish() }
         let report = try source.backUp(archives: archives.isEmpty ? nil : archives.words, to: backup) {
-            progress.goesOn($0)
+            progress.shouldContinue($0)
         }
         progress.finish()
         guard let report else { throw CommandFailure.interrupted }

@@ -58,11 +58,11 @@ enum DumpFile {
     private static func isOfLog(_ name: String) -> Bool { name.hasSuffix(".segment") || name == "descriptor" }
 
     static func read(_ input: InputBuffer, into folder: String) throws -> [String] {
-        let noDump = CommandFailure("\(input.name) is not a dump of a store", status: .nothing)
+        let notADump = CommandFailure("\(input.name) is not a dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,
             let found = head[key: .text(versionName)]?.asUInt64,
             let count = head[key: .text("files")]?.asUInt64
-        else { throw noDump }
+        else { throw notADump }
         guard found == version else {
             throw CommandFailure(
                 "\(input.name) is a dump of version \(found), and this program reads version \(version)",
@@ -75,7 +75,7 @@ enum DumpFile {
                 throw CommandFailure("\(input.name) ends early; nothing was restored", status: .nothing)
             }
             if let end = item[key: .text("end")]?.asUInt64 {
-                guard end == count, UInt64(written.count) == count else { throw noDump }
+                guard end == count, UInt64(written.count) == count else { throw notADump }
                 try input.fill(to: 1)
                 guard input.unread.isEmpty else {
                     throw CommandFailure(
@@ -87,7 +87,7 @@ enum DumpFile {
             guard let path = item[key: .text("path")]?.asString,
                 case .bytes(let bytes)? = item[key: .text("bytes")],
                 isSafe(path)
-            else { throw noDump }
+            else { throw notADump }
             guard item[key: .text("crc32c")]?.asUInt64 == UInt64(Checksum.crc32c(bytes)) else {
                 throw CommandFailure(
                     "\(input.name) is damaged: the bytes of \(TerminalSafe.quoted(path)) fail their checksum; nothing was restored",
@@ -127,7 +127,7 @@ enum DumpFile {
         return place
     }
 
-    /// Syncs the files after their verification, so that invalid files cost no sync.
+    /// Syncs the files. Called after verification, so that invalid files aren't synced.
     static func synchronize(_ files: [String]) throws {
         for place in files {
             let file = open(place, O_RDONLY | O_CLOEXEC)

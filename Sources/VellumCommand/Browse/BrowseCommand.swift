@@ -60,7 +60,9 @@ struct BrowseCommand: ParsableCommand {
         completion: .file())
     var replay: String?
 
-    @Option(help: ArgumentHelp("With --replay: the time to start at or to print.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "With --replay: start at this time, or print the screen at this time.", valueName: "seconds"))
     var at: Double?
 
     mutating func validate() throws {
@@ -73,14 +75,14 @@ struct BrowseCommand: ParsableCommand {
             if let at, !(0...1e9).contains(at) { throw ValidationError("--at must be 0 to 1000000000") }
             return
         }
-        if at != nil { throw ValidationError("--at needs --replay") }
+        if at != nil { throw ValidationError("--at requires --replay") }
         if lines, size != nil || record != nil {
-            throw ValidationError("--lines excludes --size and --record")
+            throw ValidationError("--lines can't be combined with --size or --record")
         }
         if size == nil, keys != nil || format != nil {
-            throw ValidationError("--keys and --print need --size")
+            throw ValidationError("--keys and --print require --size")
         }
-        if size != nil, record != nil { throw ValidationError("--record and --size exclude each other") }
+        if size != nil, record != nil { throw ValidationError("--record and --size can't be combined") }
     }
 
     func run() throws {
@@ -88,7 +90,7 @@ struct BrowseCommand: ParsableCommand {
         let address = try StoreArguments.server(file) ?? (file == nil ? store.server() : nil)
         if let address {
             if file != nil, store.store != nil {
-                throw ValidationError("--store and the address of a server exclude each other")
+                throw ValidationError("--store and a server's address can't be combined")
             }
             return try show(address)
         }
@@ -105,7 +107,7 @@ struct BrowseCommand: ParsableCommand {
             )
         }
         if file ?? folder != nil, store.store != nil {
-            throw ValidationError("--store and the path of another store or a ring file exclude each other")
+            throw ValidationError("--store can't be combined with the path of another store or a ring file")
         }
         let path = file ?? folder ?? store.named
         // Fail with one line on the command line, not within the browser.
@@ -119,7 +121,7 @@ struct BrowseCommand: ParsableCommand {
         }
         try show(
             BrowserSession(
-                store: path.map(StorePath.whole), source: source, isReadOnly: readOnly,
+                store: path.map(StorePath.absolute), source: source, isReadOnly: readOnly,
                 theme: Configuration.current.theme(option: theme).value))
     }
 

@@ -45,21 +45,21 @@ struct BrowserSession: Sendable {
 
     private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
         ProcessMemory.limitAllocatorCaches()
-        let environment = ProcessInfo.processInfo.environment
-        let state = StateFolder.standard(environment: environment)
-        var surroundings = Surroundings(environment: environment)
-        PrivateFile.removeAbandoned(in: surroundings.temporaryFolder)
-        surroundings.hintsFile = state?.hints
-        surroundings.showsHints = surroundings.hintsFile?.isThere != true
-        surroundings.capturesMouse = Configuration.current.mouse.value == .on
-        screen.capture(mouse: surroundings.capturesMouse)
+        let variables = ProcessInfo.processInfo.environment
+        let state = StateFolder.standard(environment: variables)
+        var environment = BrowserEnvironment(environment: variables)
+        PrivateFile.removeAbandoned(in: environment.temporaryFolder)
+        environment.hintsFile = state?.hints
+        environment.showsHints = environment.hintsFile?.exists != true
+        environment.capturesMouse = Configuration.current.mouse.value == .on
+        screen.capture(mouse: environment.capturesMouse)
         do throws(CommandFailure) { _ = try DemoFile.path() } catch {
-            surroundings.demoProblem = error.message
+            environment.demoProblem = error.message
         }
         let source = settled(source, state: state)
         return Interruption.reportingBrokenPipes {
             BrowserLoop.run(
-                model(size: screen.size, look: look, surroundings, problems: Configuration.current.problems),
+                model(size: screen.size, look: look, environment, problems: Configuration.current.problems),
                 source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
                 clock: { .now() })
         }
@@ -83,7 +83,7 @@ struct BrowserSession: Sendable {
         var browser = HeadlessBrowser(
             model(
                 size: size, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
-                Surroundings(environment: ProcessInfo.processInfo.environment)),
+                BrowserEnvironment(environment: ProcessInfo.processInfo.environment)),
             source: settled(source, state: nil), clock: { .now() })
         Interruption.reportingBrokenPipes { browser.press(keys) }
         return browser.frame
@@ -91,14 +91,14 @@ struct BrowserSession: Sendable {
 
     /// `problems`: unusable settings, in addition to unusable keys.
     private func model(
-        size: Size, look: Look, _ surroundings: Surroundings, problems: [String]? = nil
+        size: Size, look: Look, _ environment: BrowserEnvironment, problems: [String]? = nil
     ) -> Model {
         let keys = KeyAssignments(Configuration.current)
         var more = keys.problems
         _ = SettledChoices(Configuration.current, problems: &more)
         return Model(
             size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
-            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [], surroundings: surroundings)
+            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [], environment: environment)
     }
 }
 

@@ -41,7 +41,7 @@ struct ConfigCommand: ParsableCommand {
         -> String
     {
         let file = configuration.path ?? "no file: neither XDG_CONFIG_HOME nor HOME is set"
-        let isMissing = !configuration.isThere && configuration.path != nil
+        let isMissing = !configuration.exists && configuration.path != nil
         var lines = ["# \(TerminalSafe.column(file))" + (isMissing ? " (not found)" : ""), ""]
         func add<Value>(_ help: String, _ name: String, _ setting: Setting<Value>, _ value: String?) {
             lines.append("# " + help)
@@ -65,7 +65,8 @@ struct ConfigCommand: ParsableCommand {
             times, times.value.rawValue)
         let mouse = configuration.mouse
         add(
-            "Whether the browser uses the mouse; off lets the terminal select text: on, off.", "mouse", mouse,
+            "Mouse support of the browser, on or off; with off, the terminal can select text.", "mouse",
+            mouse,
             mouse.value.rawValue)
         let store = configuration.store(option: self.store.store)
         add("The default store; without it, the only one in the caches folder.", "store", store, store.value)
@@ -83,7 +84,7 @@ struct ConfigCommand: ParsableCommand {
                 origin += " without \(lost.map(\.description).joined(separator: ", "))"
             }
             let list = action.keys.map { Self.quoted($0.description) }.joined(separator: ", ")
-            // Defaults are commented out, so that a copied file keeps following later versions.
+            // Defaults are commented out, so that a copied file uses the defaults of later versions.
             let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
             lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
         }
@@ -116,7 +117,7 @@ struct ConfigCommand: ParsableCommand {
         return lines
     }
 
-    /// Strings of JSON are basic strings of TOML, too.
+    /// JSON strings are also valid basic strings of TOML.
     private static func quoted(_ text: String) -> String { JSONTree.text(text).text }
 }
 

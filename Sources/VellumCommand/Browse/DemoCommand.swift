@@ -55,8 +55,8 @@ struct DemoCommand: ParsableCommand {
     var json = false
 
     mutating func validate() throws {
-        if lines, record != nil { throw ValidationError("--lines and --record exclude each other") }
-        if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
+        if lines, record != nil { throw ValidationError("--lines and --record can't be combined") }
+        if record != nil, noBrowse { throw ValidationError("--record requires the browser") }
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 1000000") }
         try Interval.require(seconds: seconds)
     }

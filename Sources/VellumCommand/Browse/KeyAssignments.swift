@@ -28,7 +28,7 @@ struct KeyAssignments: Sendable {
                 var reason: String?
                 for spelling in assignment.texts {
                     let key = try Key(parsing: spelling)
-                    reason = reason ?? Self.objection(to: key, for: assignment.name)
+                    reason = reason ?? Self.reason(against: key, for: assignment.name)
                     keys.append(key.description)
                 }
                 if let reason {
@@ -56,7 +56,7 @@ struct KeyAssignments: Sendable {
     }
 
     /// Why the key can't be assigned; nil if it can.
-    private static func objection(to key: Key, for action: String) -> String? {
+    private static func reason(against key: Key, for action: String) -> String? {
         guard key.modifiers.contains(.control), case .character(let character) = key.code else { return nil }
         switch character {
         case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always quits"

@@ -46,7 +46,7 @@ struct LineScreen: CursesScreen {
         terminal.send(Array((terminal.isUTF8 ? text : TerminalText.ascii(text)).utf8))
     }
 
-    var wantsAgain: Bool { speaker.hasDelayedLine }
+    var needsRedraw: Bool { speaker.hasDelayedLine }
 
     /// The output that turns the line `before` into `now`; nil if the line must be rewritten.
     private static func echo(_ now: AccessibilityOutput.Typing, after before: AccessibilityOutput.Typing)
@@ -86,12 +86,12 @@ struct LineScreen: CursesScreen {
     }
 
     private mutating func resumed() -> InputEvent {
-        speaker.startAnew()
+        speaker.reset()
         return .resumed
     }
 
     mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
-        defer { speaker.startAnew() }
+        defer { speaker.reset() }
         return try start(script, arguments)
     }
 }

@@ -29,9 +29,9 @@ extension SettledChoices {
         _ setting: Configuration.Assignment, _ place: String
     ) throws(SourceError) -> SavedQuery {
         guard setting.texts.count == 1, let text = setting.texts.first else {
-            throw SourceError("a query in quotes is expected")
+            throw SourceError("expected a query in quotes")
         }
-        // Would be shown as empty lines.
+        // Blank names and queries would be shown as empty lines.
         if setting.name.allSatisfy(\.isWhitespace) { throw SourceError("a query needs a name") }
         if text.allSatisfy(\.isWhitespace) { throw SourceError("the query is empty") }
         do throws(QuerySyntaxError) { _ = try QueryPipeline(text) } catch {

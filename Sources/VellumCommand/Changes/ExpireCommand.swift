@@ -2,8 +2,8 @@ struct ExpireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expire", abstract: "Sets or removes expiry times, or expires entries now.",
         discussion: """
-            Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is skipped, \
-            and with --idle-longer-than also one that is accessed. Can be undone like a deletion, and for the same time: \
+            Asks on a terminal; elsewhere --yes is required. An entry stored again before the confirmation is skipped, \
+            and with --idle-longer-than also one that is accessed. Can be undone like a deletion, for the same period: \
             entries and their previous expiry times are restored. --never skips entries without an expiry time; if none has \
             one, nothing changes, with exit code 1.
 

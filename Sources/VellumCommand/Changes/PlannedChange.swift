@@ -11,7 +11,7 @@ struct PlannedChange: Sendable {
 
     private var store: StoreArguments { selection.store }
 
-    /// The action with its idle time counted back from now: entries that are accessed later aren't idle.
+    /// The action, with the idle time as a fixed point in time, so that an access after the plan keeps the entry.
     var timedAction: PlannedAction {
         idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) } ?? action
     }
@@ -27,15 +27,15 @@ struct PlannedChange: Sendable {
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let archive = try store.archive(named: selection.archive)
-        if try isEmptying(archive) { return try empty(archive) }
+        if try emptiesLog(archive) { return try emptyLog(archive) }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let absence = try archive.statusOfAbsence()
         guard plan.entries > 0 else {
             try end(plan)
-            throw CommandFailure(nothing(archive.name, plan), status: absence)
+            throw CommandFailure(reasonForEmptyPlan(archive.name, plan), status: absence)
         }
-        if !selection.yes { try warnOfUndo(plan, archive) }
+        if !selection.yes { try warnAboutUndoLimit(plan, archive) }
         let amount = Figures.amount(plan.entries, bytes: plan.bytes)
         try Confirmation.ask(
             action.question("\(amount) of \(archive.name)", idle: idle), unless: selection.yes,
@@ -44,7 +44,7 @@ struct PlannedChange: Sendable {
         Interruption.collect()
         let carried = try plan.apply(
             to: archive, isImmediate: selection.yes, while: { !Interruption.isRequested })
-        try report(carried) { wayBack(from: carried.outcome, $0, in: archive.name) }
+        try report(carried) { undoHint(for: carried.outcome, $0, in: archive.name) }
         try end(plan)
         if carried.outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
             throw CommandFailure(nil, status: absence)
@@ -54,12 +54,12 @@ struct PlannedChange: Sendable {
     // MARK: Logs
 
     /// Whether the change deletes all messages of a log, which can't be undone.
-    private func isEmptying(_ archive: Archive) throws(StorageError) -> Bool {
+    private func emptiesLog(_ archive: Archive) throws(StorageError) -> Bool {
         guard selection.all, action == .delete else { return false }
         return try archive.configuration().kind == .log
     }
 
-    private func empty(_ log: Archive) throws {
+    private func emptyLog(_ log: Archive) throws {
         _ = try log.reportLoss(withSegments: true)
         let end = try log.cursor(beforeLast: 0)
         try Confirmation.ask(
@@ -124,7 +124,7 @@ struct PlannedChange: Sendable {
 
     private func printPlan() throws {
         let archive = try store.openReadOnly().archive(named: selection.archive)
-        if try isEmptying(archive) {
+        if try emptiesLog(archive) {
             try OutputWriter.print("would delete \(archive.amount())\n")
             return try archive.failIfDamaged(withSegments: true)
         }
@@ -133,24 +133,25 @@ struct PlannedChange: Sendable {
         let absence = try archive.statusOfAbsence(withSegments: selection.keys.isEmpty)
         try OutputWriter.print(
             "would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
-        try warnOfUndo(plan, archive)
+        try warnAboutUndoLimit(plan, archive)
         try end(plan)
         if plan.entries == 0 || absence == .storeFailure { throw CommandFailure(nil, status: absence) }
     }
 
-    private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
+    private func warnAboutUndoLimit(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
         let status = try archive.status()
         if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
-            Console.say("the disk is full: this deletion and earlier ones may not be undoable")
+            Console.say("the disk is full: it may be impossible to undo this deletion and earlier ones")
         }
-        guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
-        let grace = PlannedAction.grace(room: room)
-        Console.say("this exceeds the undo budget: it can be undone \(grace)")
+        guard let writeBudget = action.undoWriteBudget(in: status, entries: plan.entries, bytes: plan.bytes)
+        else { return }
+        let period = PlannedAction.undoWindow(writeBudget: writeBudget)
+        Console.say("this exceeds the undo budget: it can be undone \(period)")
     }
 
     /// Why the plan is empty; nil if missing keys have been reported.
-    private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
+    private func reasonForEmptyPlan(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
             let have = Figures.count(plan.unchanged, "entry already has", "entries already have")
             return "nothing changed: \(have) no expiry time"
@@ -166,12 +167,12 @@ struct PlannedChange: Sendable {
     }
 
     /// Reports a change and the command that undoes it. Throws if the change is incomplete.
-    func report(_ carried: Carried<PlanOutcome>, wayBack: (ReversibleAction) -> String) throws {
+    func report(_ carried: Carried<PlanOutcome>, undoHint: (ReversibleAction) -> String) throws {
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: Self.listedKeys) { Console.warn(remark) }
         if outcome.entries > 0 || outcome.action == nil { Console.say(action.summary(of: outcome)) }
         if let finality = outcome.finality { Console.warn(finality) }
-        if let action = outcome.action { Console.say(wayBack(action)) }
+        if let action = outcome.action { Console.say(undoHint(action)) }
         switch (outcome.failure, carried.stopped) {
         case (_, let stopped?) where Interruption.isRequested:
             throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
@@ -182,7 +183,7 @@ struct PlannedChange: Sendable {
         }
     }
 
-    private func wayBack(from outcome: PlanOutcome, _ action: ReversibleAction, in archive: String) -> String
+    private func undoHint(for outcome: PlanOutcome, _ action: ReversibleAction, in archive: String) -> String
     {
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         let reasons = "the others were in memory only or restored, or the disk was full"

@@ -10,13 +10,13 @@ struct ServerChange {
     private var name: String { "db\(database.number) of \(database.server)" }
 
     func run() throws {
-        if selection.owner != nil { throw ServerDatabase.lackOfOwners }
+        if selection.owner != nil { throw ServerDatabase.noOwners }
         if !selection.dryRun {
             try database.server.requireWritable(selection.remote.write, by: database.connection)
             try Confirmation.require(unless: selection.yes)
         }
         if let query = try query(), query.readsValues, try plan.idle != nil || readsAccesses(),
-            let reason = try database.objectionToReading()
+            let reason = try database.unreadableReason()
         {
             throw CommandFailure(
                 "\(reason). @idle, @accessed, @hits and --idle-longer-than can't be combined with conditions on values.",
@@ -33,7 +33,7 @@ struct ServerChange {
             return
         }
         guard !targets.isEmpty else {
-            if case .expireIdle = plan.timedAction, try database.connection.traits().countsUses {
+            if case .expireIdle = plan.timedAction, try database.connection.capabilities().countsUses {
                 throw CommandFailure(
                     "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
@@ -44,9 +44,9 @@ struct ServerChange {
             plan.action.question("\(amount) of \(name)", idle: plan.idle), unless: selection.yes,
             refusal: plan.action.refusal)
         let carried = try database.changes().carryOut(
-            plan.timedAction, on: targets, in: try database.connection.traits().run,
+            plan.timedAction, on: targets, in: try database.connection.capabilities().run,
             checkpoint: { _ in !Interruption.isRequested },
-            meeting: try stillMeant(), readsAccesses: try readsAccesses())
+            meeting: try recheck(), readsAccesses: try readsAccesses())
         let hasChanged = carried.outcome.entries > 0
         try plan.report(carried) { action in
             let command = ShellWord.vellum(
@@ -74,8 +74,8 @@ struct ServerChange {
         return [.idle, .accessed, .hits].contains { properties.contains(.metadata($0)) }
     }
 
-    /// Rechecks the condition for keys that it chose, once these are watched (WATCH).
-    private func stillMeant() throws -> ServerChanges.Condition? {
+    /// Returns a check of whether watched keys (WATCH) still meet the condition; nil without a condition.
+    private func recheck() throws -> ServerChanges.Condition? {
         guard let query = try query() else { return nil }
         let source = try database.query(query, touches: selection.reading.touch)
         return { (keys) throws(SourceError) in
@@ -124,10 +124,13 @@ struct ServerChange {
             }
             return targets
         }
+        var hidden = 0
         try database.visitKeys(matching: nil, by: nil, reverse: false) { key, facts in
+            if !facts.unknown.isEmpty { hidden += 1 }
             add(key, facts.memory, facts.used, to: &targets)
             return !Interruption.isRequested
         }
+        if hidden > 0 { Console.warn(ServerDatabase.lackOfRights(to: hidden)) }
         return targets
     }
 

@@ -25,14 +25,14 @@ struct TouchCommand: ParsableCommand {
         try archive.requireEntries()
         var (isAnyDamaged, isAnyMissing) = (false, false)
         for key in keys.words {
-            let isThere = try archive.readingEntry(key) { () throws(StorageError) in
+            let exists = try archive.readingEntry(key) { () throws(StorageError) in
                 // Throws if the entry is damaged; a touch doesn't read it.
                 _ = try archive.metadata(key)
                 if let lifetime { return try archive.touch(key, lifetime: lifetime) }
                 return try archive.touch(key)
             }
-            isAnyDamaged = isAnyDamaged || isThere == nil
-            guard isThere == false else { continue }
+            isAnyDamaged = isAnyDamaged || exists == nil
+            guard exists == false else { continue }
             Console.reportAbsence(key)
             isAnyMissing = true
         }

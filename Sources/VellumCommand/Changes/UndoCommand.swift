@@ -9,10 +9,10 @@ struct UndoCommand: ParsableCommand {
             stay unchanged, and those deleted again stay deleted.
 
             An action can be undone for ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, \
-            at most until bytesLeft bytes have been written. On a full disk, a put or a later rm also ends that time, \
+            at most until bytesLeft bytes have been written. On a full disk, a put or a later rm also ends this period, \
             because it reuses the space of deleted entries.
 
-            If the limit is too small for all, present entries are evicted before any restored one, least recently used first. \
+            If the limit is too small for all, existing entries are evicted before any restored one, least recently used first. \
             If an entry is larger than the limit, nothing is restored and nothing evicted.
 
             The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space \

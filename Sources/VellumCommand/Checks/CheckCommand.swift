@@ -39,7 +39,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         let marker = repair && !dryRun ? try store.repairMarker() : nil
         let looked = try store.openReadOnly()
-        var (findings, isUnreadable) = try look(into: looked)
+        var (findings, isUnreadable) = try examine(looked)
         if repair, !dryRun {
             try confirm(findings)
             var progress = ProgressBar()
@@ -53,7 +53,7 @@ struct CheckCommand: ParsableCommand {
                         try findings[index].removeFolder(in: store)
                         continue
                     }
-                    try findings[index].mend(in: store, &progress)
+                    try findings[index].repair(in: store, &progress)
                 } catch {
                     findings[index].problems.append(error.description)
                     isUnreadable = true
@@ -77,7 +77,7 @@ struct CheckCommand: ParsableCommand {
     /// Asks before a repair that makes older values current.
     private func confirm(_ findings: [Finding]) throws {
         let revivals = findings.compactMap { finding in
-            finding.revival.map { "\(TerminalSafe.column(finding.name)): \($0)" }
+            finding.staleValueWarning.map { "\(TerminalSafe.column(finding.name)): \($0)" }
         }
         guard !revivals.isEmpty else { return }
         revivals.forEach(Console.warn)
@@ -85,7 +85,7 @@ struct CheckCommand: ParsableCommand {
         try Confirmation.ask("Repair?", unless: yes, refusal: "nothing was repaired")
     }
 
-    private func look(into store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
+    private func examine(_ store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
         var findings: [Finding] = []
         var isUnreadable = false
         var progress = ProgressBar()
@@ -174,9 +174,9 @@ struct CheckCommand: ParsableCommand {
         var salvaged = 0
         var problems: [String] = []
         var remarks: [String] = []
-        var isMended = false
+        var isRepaired = false
         /// A warning about values that are older than damaged ones and are current after a repair.
-        var revival: String?
+        var staleValueWarning: String?
         /// False: nothing is known about damage.
         var isRead = true
         var isEmptyFolder = false
@@ -185,7 +185,7 @@ struct CheckCommand: ParsableCommand {
 
         var verdict: String {
             if !isRead { return "could not be read" }
-            return !clean ? "NOT CLEAN" : isMended ? "repaired" : "clean"
+            return !clean ? "NOT CLEAN" : isRepaired ? "repaired" : "clean"
         }
 
         /// For an archive that could not be opened or read; damage counts as one place.
@@ -212,24 +212,24 @@ struct CheckCommand: ParsableCommand {
                     remarks.append("a repair removes \(values(removed)), absent or deleted in the index")
                 }
                 if current > 0 {
-                    revival =
+                    staleValueWarning =
                         "a repair makes \(values(current)) current, because newer records of the keys are damaged"
                 }
             } else {
-                revival =
+                staleValueWarning =
                     "no index predates the damage: older values may be current, and a repair keeps them"
             }
-            if let revival { remarks.append(revival) }
+            if let staleValueWarning { remarks.append(staleValueWarning) }
         }
 
         mutating func removeFolder(in store: Store) throws(StorageError) {
             try store.removeEmptyArchive(named: name)
             clean = true
-            isMended = true
+            isRepaired = true
             problems = ["\(store.path)/\(ArchiveName.folder(for: name)) was empty and is removed"]
         }
 
-        mutating func mend(in store: Store, _ progress: inout ProgressBar) throws(StorageError) {
+        mutating func repair(in store: Store, _ progress: inout ProgressBar) throws(StorageError) {
             let report = try store.repair(archiveNamed: name) {
                 progress.update(share: $0, "repairing \(TerminalSafe.column(name))")
             }
@@ -242,7 +242,7 @@ struct CheckCommand: ParsableCommand {
             defer { looking.close() }
             let remaining = try looking.archive(named: name).check()
             clean = remaining.clean
-            isMended = remaining.clean
+            isRepaired = remaining.clean
             problems += remaining.problems
             remarks = remaining.remarks
         }

@@ -98,7 +98,7 @@ enum Examination {
         } catch {
             return [Finding(.wrong, path, error.description, advice: advice(for: error, path))]
         }
-        var findings = [permissions(path), room(path)].compactMap { $0 }
+        var findings = [permissions(path), space(path)].compactMap { $0 }
         do throws(StorageError) {
             for name in try store.archiveNames() { findings.append(ofArchive(name, store)) }
             for name in try store.emptyArchiveNames() {
@@ -132,7 +132,7 @@ enum Examination {
         return Finding(.ok, path, "accessible only to this user")
     }
 
-    private static func room(_ path: String) -> Finding? {
+    private static func space(_ path: String) -> Finding? {
         guard let free = SystemText.freeBytes(at: path) else { return nil }
         let text = "\(Figures.bytes(free)) free on its file system"
         guard free < 64 << 20 else { return Finding(.ok, path, text) }

@@ -23,7 +23,7 @@ struct Setting<Value: Sendable>: Sendable {
     var origin = SettingOrigin.standard
 }
 
-/// The user's settings with defaults. An invalid setting has no effect; a file that can't be parsed has none at all.
+/// The user's settings with defaults. Ignores invalid settings, and the whole file if it can't be parsed.
 struct Configuration: Sendable {
     enum Times: String, Sendable, CaseIterable { case local, utc }
 
@@ -47,7 +47,7 @@ struct Configuration: Sendable {
     private(set) var queries: [Assignment] = []
     /// Nil without a home folder.
     let path: String?
-    let isThere: Bool
+    let exists: Bool
     private(set) var problems: [String]
 
     static let names = ["theme", "refresh", "times", "mouse", "store"]
@@ -68,11 +68,11 @@ struct Configuration: Sendable {
         path = folder.map { $0 + "/config.toml" }
         problems = []
         guard let path else {
-            isThere = false
+            exists = false
             return
         }
         var file = ConfigurationFile(path: path)
-        isThere = file.isThere
+        exists = file.exists
         for item in file.items { take(item, &file) }
         for (name, table) in file.tables.sorted(by: { $0.value.line < $1.value.line }) {
             takeTable(name, table.line, table.items, &file)
@@ -93,11 +93,11 @@ struct Configuration: Sendable {
         guard Self.names.contains(item.name) else {
             return object(
                 Self.tables.contains(item.name)
-                    ? "a table is expected: [\(item.name)]"
+                    ? "expected a table: [\(item.name)]"
                     : Self.unknown("setting", item.name, among: Self.names + Self.tables))
         }
         guard let texts = item.texts, texts.count == 1, let text = texts.first else {
-            return object("a text in quotes is expected")
+            return object("expected a text in quotes")
         }
         func choose<Value: RawRepresentable<String> & CaseIterable & Sendable>(
             _ setting: inout Setting<Value>
@@ -121,7 +121,7 @@ struct Configuration: Sendable {
             }
         default:
             let path = WholeFile.path(typed: text)
-            guard path.hasPrefix("/") else { return object("an absolute path is expected, from / or ~") }
+            guard path.hasPrefix("/") else { return object("expected an absolute path, from / or ~") }
             store = Setting(value: path, origin: origin)
         }
     }
@@ -133,11 +133,11 @@ struct Configuration: Sendable {
             let isSetting = Self.names.contains(name)
             return file.object(
                 line: line, name,
-                isSetting ? "a text in quotes is expected" : Self.unknown("table", name, among: Self.tables))
+                isSetting ? "expected a text in quotes" : Self.unknown("table", name, among: Self.tables))
         }
         for item in items {
             guard let texts = item.texts else {
-                let reason = "a text in quotes or a list of them is expected"
+                let reason = "expected a text in quotes or a list of them"
                 file.object(line: item.line, "\(name).\(item.name)", reason)
                 continue
             }

@@ -6,12 +6,12 @@ struct ConfigurationFile: Sendable {
     struct Item: Sendable {
         var name: String
         var line: Int
-        /// A single text is a list of one. Nil: neither a text nor a list of texts.
+        /// The texts of the value; one for a single text, nil if it is neither a text nor a list of texts.
         var texts: [String]?
     }
 
     let path: String
-    private(set) var isThere = false
+    private(set) var exists = false
     private(set) var items: [Item] = []
     private(set) var tables: [String: (line: Int, items: [Item])] = [:]
     /// One line each: file, line, key and problem.
@@ -22,7 +22,7 @@ struct ConfigurationFile: Sendable {
     init(path: String) {
         self.path = path
         let file = StateFile(path: path)
-        isThere = file.isThere
+        exists = file.exists
         do throws(SourceError) {
             let data = try file.read(limit: Self.mostBytes)
             if let text = String(validating: data, as: UTF8.self) {
@@ -68,9 +68,10 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Lines of the keys of a valid TOML document; the parser has them only for errors. A dotted key has that of its first part.
+/// Line numbers of the keys of a valid TOML document, which the parser reports only in errors. A dotted key has the line of its
+/// first part.
 private struct AssignedLines: Sendable {
-    /// By table and key; nil: the table's own line.
+    /// Line numbers by path: table and key, or table and nil for the table itself.
     private var lines: [[String?]: Int] = [:]
 
     init(_ text: String) {

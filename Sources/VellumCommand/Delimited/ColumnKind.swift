@@ -4,10 +4,10 @@ enum ColumnKind: Sendable, Hashable {
     /// Arrays and objects by spelling, else texts.
     case mixedText
     case text
-    /// Numbers and `null`; other fields make the row bad.
+    /// Numbers and `null`; a row with another field is invalid.
     case number
     /// Numbers with this decimal separator, and `null`; see ``LocalNumber``.
     case localNumber(decimal: UInt8)
-    /// `true`, `false` and `null`; other fields make the row bad.
+    /// `true`, `false` and `null`; a row with another field is invalid.
     case boolean
 }

@@ -12,14 +12,14 @@ struct ColumnSurvey {
             self.line = line
         }
 
-        var said: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
+        var description: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
     }
 
     private struct Column {
         var number: Example?
-        /// A number that changes its spelling when stored: 20.00.
+        /// A number whose spelling would change when it is stored, such as 20.00.
         var respelled: Example?
-        /// A JSON number that isn't an integer, and so no key.
+        /// A JSON number that isn't an integer, so it can't be a key.
         var fraction: Example?
         /// A ``LocalNumber`` that isn't a JSON number.
         var local: Example?
@@ -28,7 +28,7 @@ struct ColumnSurvey {
         /// Fields that aren't numbers with a decimal comma or point.
         var noComma: Example?
         var noPoint: Example?
-        /// Fractions whose separator is certain: 12,5 and 1,234.5, but not 1,234,567, which may be a list.
+        /// Fractions with an unambiguous separator: 12,5 and 1,234.5, but not 1,234,567, which may be a list.
         var comma: Example?
         var point: Example?
         var word: Example?
@@ -45,9 +45,9 @@ struct ColumnSurvey {
     private enum Decision: Equatable {
         case plain
         case numbers(decimal: UInt8)
-        /// Texts: ambiguous, or inconsistent.
+        /// Read as texts: the separator is ambiguous, or differs between fields.
         case ambiguous, unknown
-        /// Texts, because `export` may have written them as texts.
+        /// Read as texts, because `export` may have written them as texts.
         case kept
     }
 
@@ -68,7 +68,7 @@ struct ColumnSurvey {
     }
 
     /// Surveys a field that is neither absent nor an escaped text.
-    mutating func look(at field: UnsafeRawBufferPointer, column: Int, line: Int, isQuoted: Bool) {
+    mutating func survey(_ field: UnsafeRawBufferPointer, column: Int, line: Int, isQuoted: Bool) {
         func keep(_ place: WritableKeyPath<Column, Example?>) {
             if columns[column][keyPath: place] == nil {
                 columns[column][keyPath: place] = Example(field, line: line)
@@ -112,7 +112,7 @@ struct ColumnSurvey {
             || LocalNumber.json(field, decimal: point) != nil
     }
 
-    /// Notes which of both decimal separators a fraction may have.
+    /// Records which decimal separators a fraction may have: comma, point or both.
     private func compare(_ field: UnsafeRawBufferPointer, _ keep: (WritableKeyPath<Column, Example?>) -> Void)
     {
         guard !dialect.isOfExport else { return }
@@ -188,47 +188,49 @@ struct ColumnSurvey {
         let name = "column " + TerminalSafe.quoted(names[index])
         func option(_ kind: String) -> String { "--types \(ShellWord.quoted("\(names[index])=\(kind)"))" }
         if let spaced = column.spaced {
-            return "\(name) is text: \(spaced.said) has surrounding spaces; --trim removes them"
+            return "\(name) is text: \(spaced.description) has surrounding spaces; --trim removes them"
         }
         if index == keyColumn, kinds[index] == .mixedText {
             guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
                 column.text == nil || column.number != nil || column.word != nil || column.null != nil
             else { return nil }
-            return "\(name), the key column, is text: \(other.said) isn't an integer"
+            return "\(name), the key column, is text: \(other.description) isn't an integer"
         }
         if let text = column.text {
             if column.number != nil || column.local != nil {
-                return "\(name) is mixed and stays text: \(text.said) isn't a JSON number; "
+                return
+                    "\(name) has mixed types and is read as text: \(text.description) isn't a JSON number; "
                     + "\(option("number")) reads the numbers and skips the other rows"
             }
             if column.word != nil {
-                return "\(name) is mixed and stays text: \(text.said) is neither true nor false; "
+                return
+                    "\(name) has mixed types and is read as text: \(text.description) is neither true nor false; "
                     + "\(option("boolean")) reads these and skips the other rows"
             }
             if column.null != nil { return "\(name) is text; its nulls become the text null" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
-            return "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
+            return "\(name) has mixed types: JSON arrays and objects are read as such, other fields as text; "
                 + "\(option("text")) reads all as text"
         }
         if let note = noteOfDecision(column, name) { return "\(note); \(option("text")) reads all as text" }
         if column.number != nil, column.word != nil {
-            return "\(name) is mixed: numbers, and true or false; \(option("text")) reads all as text"
+            return "\(name) has mixed types: numbers, and true or false; \(option("text")) reads all as text"
         }
         if let note = noteOfQuotes(column, name) { return note }
         guard let respelled = column.respelled else { return nil }
-        return "\(name) has numbers: the spelling of \(respelled.said) is not kept; "
+        return "\(name) has numbers: the spelling of \(respelled.description) is not kept; "
             + "\(option("text")) keeps it"
     }
 
     private func noteOfDecision(_ column: Column, _ name: String) -> String? {
         let example = column.local ?? column.ambiguous ?? column.fraction
-        guard let said = example?.said else { return nil }
+        guard let said = example?.description else { return nil }
         let advice = "--decimal , or --decimal . reads numbers"
         switch column.decision {
         case .plain: return nil
         case .numbers(let decimal):
             if column.word != nil || column.container != nil {
-                return "\(name) is mixed and stays text: \(said) is a number, unlike other fields"
+                return "\(name) has mixed types and is read as text: \(said) is a number, unlike other fields"
             }
             if let note = noteOfQuotes(column, name) { return note }
             let separator = decimal == Self.comma ? "comma" : "point"
@@ -238,9 +240,10 @@ struct ColumnSurvey {
             return "\(name) is text: \(said) may have a decimal separator or thousands; \(advice)"
         case .kept: return "\(name) is text: \(said) may be a number; \(advice)"
         case .unknown:
-            let misfit = (dialect.decimal == Self.comma ? column.noComma : column.noPoint)?.said ?? said
+            let misfit =
+                (dialect.decimal == Self.comma ? column.noComma : column.noPoint)?.description ?? said
             return
-                "\(name) is mixed and stays text: \(misfit) has another decimal separator than other fields"
+                "\(name) has mixed types and is read as text: \(misfit) has another decimal separator than other fields"
         }
     }
 
@@ -248,14 +251,16 @@ struct ColumnSurvey {
         guard let number = column.quotedNumber else {
             guard let text = column.quotedText, let other = column.number ?? column.word ?? column.local
             else { return nil }
-            return "\(name) is mixed: \(other.said), and texts in quotes such as \(text.said)"
+            return
+                "\(name) has mixed types: \(other.description), and texts in quotes such as \(text.description)"
         }
         if let other = column.number ?? column.word ?? column.local {
-            return "\(name) is mixed: \(other.said), and texts in quotes such as \(number.said); "
+            return
+                "\(name) has mixed types: \(other.description), and texts in quotes such as \(number.description); "
                 + "--decimal . or --decimal , reads those in quotes as numbers"
         }
         guard column.quotedText == nil, column.text == nil else { return nil }
-        return "\(name) is text: its numbers are in quotes, such as \(number.said); "
+        return "\(name) is text: its numbers are in quotes, such as \(number.description); "
             + "--decimal . or --decimal , reads them as numbers"
     }
 }

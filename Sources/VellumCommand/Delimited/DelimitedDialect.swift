@@ -20,7 +20,7 @@ struct DelimitedDialect: Sendable {
         case row
         /// The first row is data; the columns are `column1` and so on.
         case none
-        /// The first row is data; these are the names.
+        /// The first row is data; the columns have these names.
         case names([String])
     }
 
@@ -37,7 +37,7 @@ struct DelimitedDialect: Sendable {
         !ignoresQuotes && (delimiter == UInt8(ascii: ",") || delimiter == UInt8(ascii: "\t"))
     }
 
-    /// The form in which this dialect is written.
+    /// The settings for writing rows in this dialect.
     var table: DelimitedText {
         var table = DelimitedText(separator: delimiter)
         if case .enclosing = quoting { table.hasQuotes = true } else { table.hasQuotes = false }

@@ -4,12 +4,12 @@ import CBOR
 struct DelimitedReader: RecordReader {
     let columns: [String]
     let dialect: DelimitedDialect
-    /// A message about the dialect; nil if it is the format's own.
+    /// A message about the dialect; nil for the format's default.
     let remark: String?
     private var scanner: DelimitedScanner
     private let input: InputBuffer
     private let table: DelimitedText
-    /// Whether every field is a text, also an empty one.
+    /// Whether every field is read as text, including empty ones.
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
     private var hasRow = false
@@ -117,7 +117,7 @@ struct DelimitedReader: RecordReader {
         var survey = ColumnSurvey(columns, keyColumn: places[ExactText(key)], dialect)
         let (start, hadRow) = (scanner, hasRow)
         try input.mark()
-        try look(&survey)
+        try examine(&survey)
         guard !Interruption.isRequested else { return [] }
         try input.rewind()
         survey.decide()
@@ -142,7 +142,7 @@ struct DelimitedReader: RecordReader {
         scanner.fields.count == header.count
             && zip(scanner.fields, header).allSatisfy {
                 $0.isQuoted == $1.isQuoted && scanner.text[$0.range].elementsEqual($1.name)
-            } && !(scanner.isBehindEmptyLine && mayEntryEqualHeader)
+            } && !(scanner.followsEmptyLine && mayEntryEqualHeader)
     }
 
     /// Whether `export` writes an empty line before an entry that equals the header, because quotes can't make it differ.
@@ -162,8 +162,8 @@ struct DelimitedReader: RecordReader {
             && scanner.fields[1].range.isEmpty && !scanner.fields[1].isQuoted
     }
 
-    /// Ignores rows that can't be imported.
-    private mutating func look(_ survey: inout ColumnSurvey) throws(CommandFailure) {
+    /// Passes all fields to the survey. Ignores rows that can't be imported.
+    private mutating func examine(_ survey: inout ColumnSurvey) throws(CommandFailure) {
         var progress = ProgressBar()
         defer { progress.finish() }
         var rows = 0
@@ -175,8 +175,8 @@ struct DelimitedReader: RecordReader {
                 for (column, field) in scanner.fields.enumerated() where !isAbsent(field) {
                     let content = UnsafeRawBufferPointer(rebasing: text[field.range])
                     if !dialect.isQuoted(field), isEscaped(content) { continue }
-                    survey.look(
-                        at: content, column: column, line: scanner.rowLine, isQuoted: dialect.isQuoted(field))
+                    survey.survey(
+                        content, column: column, line: scanner.rowLine, isQuoted: dialect.isQuoted(field))
                 }
             }
         }

@@ -27,7 +27,7 @@ struct DelimitedScanner {
     private(set) var rowLine = 0
     /// Whether the current row ended with a line end, not with the input.
     private(set) var isAtEndOfLine = false
-    private(set) var isBehindEmptyLine = false
+    private(set) var followsEmptyLine = false
     private let input: InputBuffer
     private let delimiter: UInt8
     /// -1: none.
@@ -37,7 +37,7 @@ struct DelimitedScanner {
     private var line: Int
     private var column = 0
     /// Whether the last byte was a carriage return, which a line feed may follow.
-    private var isBehindReturn = false
+    private var followsReturn = false
     private var opening = (line: 0, column: 0)
 
     /// - Parameter line: the number of the input's first line.
@@ -59,11 +59,11 @@ struct DelimitedScanner {
 
     /// Reads the next row that isn't empty. Nil at the end of the input.
     mutating func next() throws(CommandFailure) -> Row? {
-        isBehindEmptyLine = false
+        followsEmptyLine = false
         while let row = try row() {
             let isEmpty = fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted
             if row.fault != nil || !isEmpty { return row }
-            isBehindEmptyLine = true
+            followsEmptyLine = true
         }
         return nil
     }
@@ -85,8 +85,8 @@ struct DelimitedScanner {
                 place += 1
                 column += 1
                 if byte == 0x0a || byte == 0x0d {
-                    let isSecond = byte == 0x0a && isBehindReturn
-                    isBehindReturn = byte == 0x0d
+                    let isSecond = byte == 0x0a && followsReturn
+                    followsReturn = byte == 0x0d
                     if !isSecond { line += 1 }
                     column = 0
                     if state != .quoted {
@@ -100,7 +100,7 @@ struct DelimitedScanner {
                         return finish(state, fieldStart, fault)
                     }
                 } else {
-                    isBehindReturn = false
+                    followsReturn = false
                 }
                 isEmpty = false
                 state = step(byte, state, &fieldStart, &fault)

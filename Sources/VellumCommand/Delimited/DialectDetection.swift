@@ -9,7 +9,7 @@ struct DialectDetection {
     private(set) var remarks: [String] = []
     /// A line `sep=;` as spreadsheets write it; `length` includes the line end.
     typealias SeparatorLine = (delimiter: UInt8, text: String, isQuoted: Bool, length: Int)
-    /// The one before the rows.
+    /// The separator line before the header, if present.
     private(set) var separatorLine: SeparatorLine?
 
     private typealias Candidate = (dialect: DelimitedDialect, rows: Rows)
@@ -177,7 +177,7 @@ struct DialectDetection {
             && zip(rows.fields[0], rows.header).dropFirst().allSatisfy { !$0.isQuoted && $1.first == space }
     }
 
-    /// Whether all fields are quoted, and one of the first row without need: `export` would not quote it.
+    /// Whether all fields are quoted, including a field of the first row that `export` would not quote.
     private static func quotesAll(_ rows: Rows, _ dialect: DelimitedDialect) -> Bool {
         let all = rows.fields.joined()
         guard !all.isEmpty, all.allSatisfy({ $0.isQuoted || $0.range.isEmpty }) else { return false }

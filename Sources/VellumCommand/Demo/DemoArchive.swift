@@ -12,7 +12,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
     /// A cache of images whose sizes differ by a factor of thousands.
     case thumbnails = "Thumbnail"
 
-    static let worked: [DemoArchive] = [.cities, .pages, .sessions, .thumbnails]
+    static let ofWorkload: [DemoArchive] = [.cities, .pages, .sessions, .thumbnails]
 
     static let pageMemory: UInt64 = 40_000
 
@@ -51,7 +51,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         let found = try archive.configuration()
         guard found.kind == wanted.kind, found.typeName == wanted.typeName else {
             throw CommandFailure(
-                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's",
+                "\(store.path) already has an archive \(rawValue) that isn't the demonstration's",
                 status: .usage)
         }
     }

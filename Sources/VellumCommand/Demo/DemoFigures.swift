@@ -8,7 +8,7 @@ struct DemoFigures: Sendable {
     let evictions: UInt64
     let after: [ArchiveStatus]
 
-    /// Both with the same archives in the same order.
+    /// - Precondition: `before` and `after` list the same archives in the same order.
     init(from before: [ArchiveStatus], to after: [ArchiveStatus], seconds: Double) {
         self.seconds = seconds
         self.after = after

@@ -17,7 +17,7 @@ final class DemoSession {
         do {
             try Self.fill(path, with: data)
             let store = try Store.open(at: path, mode: .readOnly, createIfMissing: false)
-            archives = try DemoArchive.worked.map { try store.archive(named: $0.rawValue) }
+            archives = try DemoArchive.ofWorkload.map { try store.archive(named: $0.rawValue) }
             before = try archives.map { try $0.status() }
             start = MonotonicClock.seconds()
             workload = try WorkloadProcess(

@@ -18,14 +18,14 @@ struct Workload {
     private var phase = DemoPhase.steady
     private var phaseStart = 0.0
     private var scanned = 0
-    /// The disk limit of the cities at the start. The workload doesn't change one that a user has set since.
+    /// The disk limit of the cities at the start. The workload doesn't change a limit that a user has set since then.
     private let cityLimit: UInt64?
     private var isNarrow = false
 
     /// The store must have the demonstration's archives.
     init(_ store: Store, _ data: DemoData, seed: UInt64) throws {
         var archives: [DemoArchive: Archive] = [:]
-        for kind in DemoArchive.worked { archives[kind] = try store.archive(named: kind.rawValue) }
+        for kind in DemoArchive.ofWorkload { archives[kind] = try store.archive(named: kind.rawValue) }
         self.archives = archives
         cities = try store.archive(named: DemoArchive.cities.rawValue)
         cityLimit = try cities.configuration().diskLimit
@@ -146,13 +146,13 @@ struct Workload {
     private mutating func useSession(_ session: Int, _ place: Int) throws(StorageError) -> Int {
         let key = DemoUser.key(session)
         guard let archive = archives[.sessions] else { return 0 }
-        let isThere = try archive.withAccess(key) { $0.count } != nil
-        // An active user's session is extended, with the visited keys.
-        if isThere, Int.random(in: 0..<6, using: &generator) > 0 { return 1 }
+        let exists = try archive.withAccess(key) { $0.count } != nil
+        // One access in six stores the session again, with the visited keys and a new expiry time.
+        if exists, Int.random(in: 0..<6, using: &generator) > 0 { return 1 }
         let seen = (0..<1 + place % 5).map { data.keys[(place + $0 * 7) % data.keys.count] }
         return try 1
             + put(
-                DemoUser.value(session, seen: isThere ? seen : []), key, in: .sessions, .cbor,
+                DemoUser.value(session, seen: exists ? seen : []), key, in: .sessions, .cbor,
                 DemoUser.attributes(session))
     }
 

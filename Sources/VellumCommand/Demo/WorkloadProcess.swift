@@ -8,7 +8,7 @@ import Darwin
 /// A child process that runs the workload. It ends with this process, because the pipe between them closes. For one thread.
 final class WorkloadProcess {
     private let pid: pid_t
-    private var leash: Int32
+    private var lifelinePipe: Int32
     private var isWaitedFor = false
 
     /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error.
@@ -18,7 +18,7 @@ final class WorkloadProcess {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw CommandFailure("pipe", errno: errno, status: .storeFailure) }
         let (child, parent) = (ends[0], ends[1])
-        leash = parent
+        lifelinePipe = parent
         defer { close(child) }
         // The child must not hold this end open.
         _ = fcntl(parent, F_SETFD, FD_CLOEXEC)
@@ -41,8 +41,8 @@ final class WorkloadProcess {
     }
 
     func end() {
-        if leash >= 0 { close(leash) }
-        leash = -1
+        if lifelinePipe >= 0 { close(lifelinePipe) }
+        lifelinePipe = -1
         while !isWaitedFor { isWaitedFor = waitpid(pid, nil, 0) == pid || errno != EINTR }
     }
 

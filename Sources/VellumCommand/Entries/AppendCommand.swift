@@ -39,7 +39,7 @@ struct AppendCommand: ParsableCommand {
         if keepOld, disk == nil || RingFilePath(log, store: store) == nil {
             throw ValidationError("--keep-old is for a new ring file: a path with a slash, and --disk")
         }
-        if whole, message != nil { throw ValidationError("--whole and a message exclude each other") }
+        if whole, message != nil { throw ValidationError("--whole and a message can't be combined") }
     }
 
     func run() throws {

@@ -1,10 +1,10 @@
 struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exists", abstract: "Checks whether entries exist, by its exit code.",
+        commandName: "exists", abstract: "Checks whether entries exist; the exit code is the result.",
         discussion: """
-            0: all exist; 1: an entry is missing, which standard error names; 3: the store can't be read or is damaged. If a lost \
-            record may concern the keys, standard error names those that were found, too. Prints nothing on standard output. \
-            Doesn't count as an access.
+            0: all exist; 1: an entry is missing, and standard error names it; 3: the store can't be read or is damaged. If \
+            changes of the keys may have been lost, standard error also names the keys that were found. Prints nothing on \
+            standard output. Doesn't count as an access.
 
             Example: vellum exists City 1642911 && echo there
             """)

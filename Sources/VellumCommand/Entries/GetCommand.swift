@@ -30,10 +30,10 @@ struct GetCommand: ParsableCommand {
 
     mutating func validate() throws {
         if [json, raw, text, hex].count(where: { $0 }) > 1 {
-            throw ValidationError("--json, --raw, --text and --hex exclude each other")
+            throw ValidationError("only one of --json, --raw, --text and --hex can be passed")
         }
         if raw || text, meta {
-            throw ValidationError("--raw and --text print only the value, so they exclude --meta")
+            throw ValidationError("--raw and --text print only the value; they can't be combined with --meta")
         }
     }
 
@@ -45,7 +45,7 @@ struct GetCommand: ParsableCommand {
                     "no key \(TerminalSafe.quoted(key)) in \(reference.archive) of \(server)",
                     status: .nothing)
             }
-            if let reason = try database.objectionToReading() { Console.warn(reason) }
+            if let reason = try database.unreadableReason() { Console.warn(reason) }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
@@ -153,7 +153,7 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Costs a list of all entries.
+    /// The position in the LRU order. Lists all entries.
     static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
         let entries = try archive.entries()
         return entries.firstIndex { $0.recency <= metadata.recency }.map { entries.rank(at: $0) }

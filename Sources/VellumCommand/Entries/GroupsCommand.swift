@@ -47,7 +47,8 @@ struct GroupsCommand: ParsableCommand {
     var by = By.prefix
 
     @Option(
-        help: ArgumentHelp("Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
+        help: ArgumentHelp(
+            "Only keys with this prefix; groups are formed by the part after it.", valueName: "text"))
     var prefix = ""
 
     @Option(help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
@@ -70,7 +71,7 @@ struct GroupsCommand: ParsableCommand {
             throw ValidationError("--separator must be one ASCII character")
         }
         if by != .prefix, separator != nil || !prefix.isEmpty {
-            throw ValidationError("--prefix and --separator need --by prefix")
+            throw ValidationError("--prefix and --separator require --by prefix")
         }
         if case .property(let property) = by, property.isMany {
             throw ValidationError(
@@ -82,18 +83,19 @@ struct GroupsCommand: ParsableCommand {
     func run() throws {
         if let server = try reference.store.server() {
             if by == .owner || by == .kind {
-                throw ValidationError("keys of a server are grouped --by prefix, @type or a property")
+                throw ValidationError("on a server, --by must be prefix, @type or a property")
             }
             Interruption.collect()
             let database = try ServerDatabase(server, named: reference.archive)
             let listing = try database.listing()
-            if case .property(let property) = by, let objection = try listing.objection(to: [property]) {
-                throw CommandFailure(objection, status: .usage)
+            if case .property(let property) = by, let reason = try listing.unsupportedReason(for: [property])
+            {
+                throw CommandFailure(reason, status: .usage)
             }
             return try print(listing) { groups in
                 if let omission = groups.omission { Console.warn(omission) }
                 if groups.unreadable > 0 {
-                    let reason = try by.isOfMetadata ? "no permission" : database.objectionToReading()
+                    let reason = try by.isOfMetadata ? "no permission" : database.unreadableReason()
                     Console.warn(
                         "\(Figures.count(groups.unreadable, "value", "values")) could not be read"
                             + (reason.map { "; \($0)" } ?? ""))
@@ -147,7 +149,7 @@ struct GroupsCommand: ParsableCommand {
         case .last: return .absent
         case .owner(let owner): return Cell(owner?.text)
         case .value(_, .absent, _): return .absent
-        // Without JSON's quotes.
+        // Texts have no JSON quotes.
         case .value(_, .text(let text), _): return .text(text)
         case .value(_, .key(let key), _): return .text(key.text)
         case .value(_, .boolean, let shown), .value(_, .number(.integer), let shown): return .number(shown)
@@ -173,7 +175,7 @@ struct GroupsCommand: ParsableCommand {
     private func report(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Console.warn(
-                "only the \(Figures.count(groups.groups.count)) groups that are largest by entries and by bytes are shown; "
+                "only the \(Figures.count(groups.groups.count)) groups that are largest by entries or by bytes are shown; "
                     + "\(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
         try reportMissingProperty(groups, archive)
@@ -199,7 +201,7 @@ extension CompletionKind {
 }
 
 extension StoreCompletion {
-    /// Metadata and properties of the latest values, for `groups --by`.
+    /// Completions of `groups --by`: metadata, and properties of the latest values.
     func groupings(beginning prefix: String) -> [String] {
         guard let sample else { return [] }
         let names = sample.properties.map { property in

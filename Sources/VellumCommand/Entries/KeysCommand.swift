@@ -97,7 +97,7 @@ struct KeysCommand: ParsableCommand {
         Console.reportMissing(missing)
         let hasLost = try archive.reportLoss()
         if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-        // Like rm and expire, report an owner without entries.
+        // Report that nothing matches, as rm and expire do.
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
             prefix.map { "with a key that begins with \(TerminalSafe.quoted($0))" },
@@ -110,7 +110,7 @@ struct KeysCommand: ParsableCommand {
     }
 
     private func list(_ database: ServerDatabase) throws {
-        if owner != nil { throw ServerDatabase.lackOfOwners }
+        if owner != nil { throw ServerDatabase.noOwners }
         // Any order but the server's own needs metadata of all keys.
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
@@ -141,9 +141,7 @@ struct KeysCommand: ParsableCommand {
             throw CommandFailure("\(reference.archive) has no key that matches", status: .nothing)
         }
         guard hidden > 0 else { return }
-        throw CommandFailure(
-            "the metadata of \(Figures.count(hidden, "key", "keys")) is incomplete: no permission",
-            status: .storeFailure)
+        throw CommandFailure(ServerDatabase.lackOfRights(to: hidden), status: .storeFailure)
     }
 }
 

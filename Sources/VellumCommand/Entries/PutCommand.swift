@@ -32,7 +32,7 @@ struct PutCommand: ParsableCommand {
     @OptionGroup var settings: ArchiveArguments
 
     mutating func validate() throws {
-        if text, raw { throw ValidationError("--text and --raw exclude each other") }
+        if text, raw { throw ValidationError("--text and --raw can't be combined") }
     }
 
     func run() throws {
@@ -58,7 +58,7 @@ struct PutCommand: ParsableCommand {
         if file.hasPrefix("{") || file.hasPrefix("["), FileKind(of: file) == nil {
             let put = ShellWord.vellum("put", [reference.archive, key], store: reference.store.store)
             throw CommandFailure(
-                "there is no file \(TerminalSafe.quoted(file)); to store this document: "
+                "there is no file \(TerminalSafe.quoted(file)); to store this text as a document: "
                     + "echo \(ShellWord.quoted(file)) | \(put)", status: .usage)
         }
         let input = try InputBuffer(path: file)

@@ -7,7 +7,7 @@ struct ExportCommand: ParsableCommand {
             don't contain their keys, export --with-keys and import --key key --value value keep them.
 
             A file is renamed to its name when it is complete; if the export fails, an existing file is kept. It is \
-            replaced only after a question on a terminal, or with --force.
+            replaced only after confirmation on a terminal, or with --force.
 
             Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; other \
             values are reported and left out, with exit code 1, and damaged entries with exit code 3. Nested arrays and \
@@ -22,14 +22,15 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The format (default: by the file's name; ndjson to standard output).",
+            "The format (default: by the file name; ndjson for standard output).",
             valueName: "ndjson|json|csv|tsv"))
     var format: FileFormat?
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only entries that meet this condition, as after find in vellum query.", valueName: "condition"))
+            "Only entries that meet this condition, in the syntax of find in vellum query.",
+            valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")

@@ -14,7 +14,7 @@ struct Exporter {
 
     private let snapshot: ArchiveSnapshot
     /// Entries held only in a process's memory.
-    private let elsewhere: Int
+    private let memoryOnly: Int
     private let output: OutputWriter
     private let wrapsKeys: Bool
 
@@ -30,7 +30,7 @@ struct Exporter {
         self.chosen = chosen
         snapshot = try archive.snapshot()
         let entries = try archive.entries()
-        elsewhere = try entries.indices.count { (index) throws(StorageError) in
+        memoryOnly = try entries.indices.count { (index) throws(StorageError) in
             guard entries[index].tier == .memory else { return false }
             guard let chosen else { return true }
             return try entries.metadata(at: index).map { chosen.contains($0.sequence) } ?? false
@@ -66,8 +66,8 @@ struct Exporter {
             try withFields(key, value) { columns.add($0 ?? ObjectFields()) }
             return nil
         }
-        if let objection = DelimitedText.objection(rows: snapshot.count, columns) {
-            throw CommandFailure(objection, status: .usage)
+        if let reason = DelimitedText.unsupportedReason(rows: snapshot.count, columns) {
+            throw CommandFailure(reason, status: .usage)
         }
         let table = columns.table()
         let header = text.header(table.names)
@@ -144,7 +144,7 @@ struct Exporter {
                     }
                 }
             } catch {
-                // The entry wasn't chosen: its value could not be read for the condition.
+                // The condition didn't select the entry, because its value could not be read.
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
                 // Entries without an intact key are only counted.
@@ -164,12 +164,12 @@ struct Exporter {
         progress?.finish()
         Self.warn(ofChanged: changed, keptBy: "dump and backup preserve")
         Self.warn(ofRepeating: repeating, keptBy: "dump and backup keep")
-        if !isSilent, elsewhere > 0 {
-            let them = Figures.count(elsewhere, "entry is", "entries are")
+        if !isSilent, memoryOnly > 0 {
+            let them = Figures.count(memoryOnly, "entry is", "entries are")
             Console.warn("\(them) only in a process's memory, and left out")
         }
         if !isSilent { Console.reportMissing(missing) }
-        let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
+        let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : memoryOnly)
         if !isSilent, missed > 0 {
             let them = Figures.count(missed, "matching entry was", "matching entries were")
             Console.warn("\(them) changed or removed during the export, and left out")
@@ -177,19 +177,19 @@ struct Exporter {
         return (damaged + missing, missed)
     }
 
-    /// Warns of values that an import reads as something else.
+    /// Warns about values that an import reads differently.
     static func warn(ofChanged count: Int, keptBy keepers: String) {
         guard count > 0 else { return }
         Console.warn(
-            "\(Figures.count(count, "value has", "values have")) dates or non-finite numbers, or are plain "
-                + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
+            "\(Figures.count(count, "value", "values")) with dates, non-finite numbers or plain bytes: an import "
+                + "stores numbers, null and CBOR instead, which a typed program may not read; "
                 + "\(keepers) them")
     }
 
     static func warn(ofRepeating count: Int, keptBy keepers: String) {
         guard count > 0 else { return }
         let them = Figures.count(count, "value has", "values have")
-        Console.warn("\(them) duplicate names; import skips such records, \(keepers) them")
+        Console.warn("\(them) duplicate names; import skips such records; \(keepers) them")
     }
 
     /// Bytes of the longest value converted for a table.

@@ -12,7 +12,7 @@ struct ServerExport {
     let touches: Bool
 
     func run(_ condition: String?, isArray: Bool) throws -> Exporter.Outcome {
-        if !touches, let reason = try database.objectionToReading() {
+        if !touches, let reason = try database.unreadableReason() {
             throw CommandFailure("\(reason); --touch exports the values", status: .usage)
         }
         let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
@@ -51,7 +51,7 @@ struct ServerExport {
     /// Values that an import reads as something else, and those with duplicate names.
     private typealias Losses = (changed: Int, repeating: Int)
 
-    /// Nil: the key is absent.
+    /// Returns the record of a key; nil if the key is absent.
     private func record(of key: String, _ losses: inout Losses) throws -> JSONTree? {
         if isLossless {
             guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {

@@ -52,7 +52,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "CSV and TSV: types of columns, text, number or boolean; other rows are skipped.",
+            "CSV and TSV: types of columns, text, number or boolean; rows that don't match are skipped.",
             valueName: "column=kind,…"))
     var types: [ColumnTypes] = []
 
@@ -74,9 +74,9 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var settings: ArchiveArguments
 
     mutating func validate() throws {
-        if text, !types.isEmpty { throw ValidationError("--text and --types exclude each other") }
+        if text, !types.isEmpty { throw ValidationError("--text and --types can't be combined") }
         if lossless, key != nil || value != nil || entry.expires != nil {
-            throw ValidationError("--lossless excludes --key, --value and --expires")
+            throw ValidationError("--lossless can't be combined with --key, --value or --expires")
         }
         if key == nil, !lossless { throw ValidationError("pass --key with the property that holds the key") }
     }
@@ -159,7 +159,7 @@ struct ImportCommand: ParsableCommand {
         defer {
             if let field = (reader as? DelimitedReader)?.keptQuote {
                 Console.say(
-                    "\(field.said) begins with a quote, which was kept; --quote '\"' removes quotes around fields"
+                    "\(field.description) begins with a quote, which was kept; --quote '\"' removes quotes around fields"
                 )
             }
             if let count = (reader as? DelimitedReader)?.repeatedHeaders, count > 0 {
@@ -190,7 +190,7 @@ struct ImportCommand: ParsableCommand {
         return ShellWord.vellum("import", [archive, "-"], options: options, store: store.store)
     }
 
-    /// The column of a property. Names that look like bytes have a backslash there.
+    /// The column title of a property. Titles that look like bytes begin with a backslash.
     private func column(_ property: String) -> String { text ? property : ByteText.spelling(of: property) }
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {

@@ -4,10 +4,10 @@ extension Importer.Outcome {
         archive: String, seconds: Double, from before: ArchiveStatus, to after: ArchiveStatus
     ) -> String {
         let evicted = after.evictions &- before.evictions
-        let gone = [
+        let removed = [
             evicted, after.expirations &- before.expirations, after.deletes &- before.deletes,
         ].reduce(0) { $0 + Int(clamping: $1) }
-        let new = min(imported, max(0, after.entries - before.entries + gone))
+        let new = min(imported, max(0, after.entries - before.entries + removed))
         let replaced = imported - new
         let records = Figures.count(imported, "record", "records") + ", " + Figures.bytes(bytes)
         var text =
@@ -17,7 +17,7 @@ extension Importer.Outcome {
         if replaced > 0 {
             text +=
                 "; \(Figures.count(new, "new entry", "new entries")), "
-                + "\(Figures.count(replaced, "record", "records")) in place of an entry of the same key"
+                + "\(Figures.count(replaced, "entry", "entries")) replaced"
         }
         if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
         if byteStrings > 0 {

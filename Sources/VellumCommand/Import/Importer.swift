@@ -9,12 +9,12 @@ struct Importer {
         var byteStrings = 0
         var isCut = false
         var bytes: UInt64 = 0
-        /// Stopped early by a bad record or an error that would fail every other record too.
+        /// Whether a bad record, or an error that would also fail for every other record, ended the import early.
         var isStopped = false
     }
 
     let isStrict: Bool
-    /// Stores a record. Returns its size or the reason why it is bad; throws errors that would fail every other record too.
+    /// Stores a record. Returns its size, or why it can't be imported; throws errors that would also fail for every other record.
     let store: (UnsafeRawBufferPointer) throws -> ImportedRecord
 
     /// Reads `input` to its end. Reports bad records on standard error. `outcome` is valid also after an error.

@@ -66,7 +66,7 @@ struct KeyProperty: Sendable {
         case .bytes: "bytes"
         case .float(let number) where number == 0 && number.sign == .minus: "negative zero (-0)"
         case .float, .tag: "a number with a fraction or exponent"
-        default: "of another kind"
+        default: "of another type"
         }
     }
 }

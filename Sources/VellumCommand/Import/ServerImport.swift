@@ -10,8 +10,8 @@ final class ServerImport {
     private let lifetime: Duration?
     private let replaces: Bool
     /// Bytes that still fit without eviction, as of the last check.
-    private var room = 0
-    /// Values whose byte strings were stored as texts, and the key of the first of them.
+    private var reserved = 0
+    /// Number of values whose byte strings were stored as texts, and the key of the first one.
     private var spelled = (count: 0, first: "")
 
     init(
@@ -32,7 +32,7 @@ final class ServerImport {
                 return .bad(KeyProperty.absence(value))
             }
             let json = try bytes(of: content, in: name)
-            try requireRoom(json.count)
+            try requireMemory(json.count)
             let reason = try database.connection.set(
                 KeyName.bytes(name), to: json,
                 milliseconds: lifetime.map { max(1, Int64(min($0 / .milliseconds(1), 1e15))) },
@@ -50,12 +50,12 @@ final class ServerImport {
                 return .bad("\"expires\" is neither null nor milliseconds since 1970")
             }
         }
-        try requireRoom(bytes.count)
+        try requireMemory(bytes.count)
         let reason = try database.connection.restore(dump, replaces: replaces, in: database.number)
         return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: bytes.count)
     }
 
-    /// Nil: no byte strings were stored as texts.
+    /// A message about byte strings that were stored as texts; nil without any.
     var remark: String? {
         guard spelled.count > 0 else { return nil }
         return
@@ -63,7 +63,7 @@ final class ServerImport {
             + "h'00ff'; first \(TerminalSafe.quoted(spelled.first))"
     }
 
-    /// A text and bytes unchanged, anything else as JSON.
+    /// The bytes to store: texts and bytes unchanged, other values as JSON.
     private func bytes(of item: UnsafeRawBufferPointer, in key: String) throws -> [UInt8] {
         switch try CBORReader.decode(Array(item)) {
         case .text(let text): return Array(text.utf8)
@@ -80,12 +80,12 @@ final class ServerImport {
     }
 
     /// Checks once per megabyte whether the server would evict other keys.
-    private func requireRoom(_ bytes: Int) throws {
-        if room < bytes {
-            room = max(1 << 20, bytes)
-            try database.connection.requireRoom(for: room, "for the import")
+    private func requireMemory(_ bytes: Int) throws {
+        if reserved < bytes {
+            reserved = max(1 << 20, bytes)
+            try database.connection.requireMemory(for: reserved, "for the import")
         }
-        room -= bytes
+        reserved -= bytes
     }
 }
 

@@ -1,7 +1,7 @@
 import CBOR
 
 /// Reads a sequence of JSON values, optionally separated by white space. After invalid JSON, reading continues with the next
-/// line on which a value can begin, so that a torn line loses no other. For one thread.
+/// line on which a value can begin, so that an incomplete line doesn't affect later ones. For one thread.
 struct ValueReader: RecordReader {
     private let input: InputBuffer
     private var line = 1

@@ -6,7 +6,7 @@ enum CompressedInput {
         ([0x50, 0x4b, 0x03, 0x04], "zip", "unzip -p", ".zip"),
     ]
 
-    /// - Throws: the command that decompresses and imports it, if the input is compressed.
+    /// - Throws: if the input is compressed, an error with the command that decompresses and imports it.
     static func refuse(_ input: InputBuffer, command: (_ format: FileFormat?) -> String)
         throws(CommandFailure)
     {

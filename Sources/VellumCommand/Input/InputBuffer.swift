@@ -5,7 +5,7 @@ final class InputBuffer {
     private static let longestRecord = 2 << 30
 
     let name: String
-    /// Nil if it isn't a regular file.
+    /// The file size; nil if the input isn't a regular file.
     var size: UInt64?
     private(set) var bytesRead: UInt64 = 0
     var descriptor: Int32

@@ -7,7 +7,7 @@ struct EventFollower {
 
     private struct Position {
         let archive: Archive
-        /// Nil: from the oldest event in the ring, without reporting lost ones.
+        /// The next sequence number; nil to begin with the oldest event in the ring, without reporting lost ones.
         var next: UInt64?
     }
 
@@ -32,7 +32,7 @@ struct EventFollower {
     }
 
     /// New events by archive. An unreadable archive is reported once and skipped until it can be read.
-    mutating func look() throws(StorageError) -> [Finding] {
+    mutating func nextEvents() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[ExactText(name)] == nil {
             // Report all events of a new archive.
@@ -81,7 +81,7 @@ struct EventFollower {
 }
 
 extension Store {
-    /// - Throws: if the store was removed or moved; its events can't be followed any longer.
+    /// - Throws: if the store was removed or moved, because its events can no longer be followed.
     func requirePlace() throws {
         guard !isInItsPlace else { return }
         throw CommandFailure(

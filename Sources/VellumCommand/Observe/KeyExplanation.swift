@@ -11,7 +11,7 @@ struct KeyExplanation: Sendable {
     /// Names of the events' processes, if they are still attached.
     private let names: [Int32: String]
 
-    /// Costs a list of all entries for a key with an entry; else may read the log, with a progress bar.
+    /// Lists all entries if the key has one; otherwise may read the log, with a progress bar.
     init(_ archive: Archive, key: String) throws(StorageError) {
         self.archive = archive.name
         self.key = key

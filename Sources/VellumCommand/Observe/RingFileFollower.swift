@@ -9,8 +9,8 @@ struct RingFileFollower {
         cursor = try ring.cursor(beforeLast: count)
     }
 
-    /// Messages since the last call, some megabytes at once unless `isAll`. Reports lost messages.
-    mutating func look(isAll: Bool = false) throws(RingFileError) -> RingFileNews {
+    /// Messages since the last call; unless `isAll`, at most some megabytes. Reports lost messages.
+    mutating func nextMessages(isAll: Bool = false) throws(RingFileError) -> RingFileNews {
         let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
         if news.someMayBeLost {
             Console.warn("\(ring.path) was overwritten before all was read; some messages may be missing")
@@ -26,7 +26,7 @@ extension TailCommand {
         let output = OutputWriter()
         let printer = printer(to: output)
         while true {
-            let news = try follower.look(isAll: !follow)
+            let news = try follower.nextMessages(isAll: !follow)
             for message in news.messages { try printer.print(message) }
             if let damage = news.damage {
                 try output.flush()
@@ -53,7 +53,7 @@ extension WatchCommand {
         let end = seconds.map { MonotonicClock.seconds() + $0 }
         while left > 0 {
             let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
-            let news = try follower.look(isAll: isLast)
+            let news = try follower.nextMessages(isAll: isLast)
             for message in news.messages.prefix(left) {
                 try rows.print([
                     .clock(.now()), .text(file.path), .text(EventKind.append.word), .absent,

@@ -39,8 +39,8 @@ struct StatsCommand: ParsableCommand {
     private static let titledRows = 20
 
     mutating func validate() throws {
-        if interval != nil, !watch { throw ValidationError("--interval needs --watch") }
-        if owners, watch, !json { throw ValidationError("--owners with --watch needs --json") }
+        if interval != nil, !watch { throw ValidationError("--interval requires --watch") }
+        if owners, watch, !json { throw ValidationError("--owners with --watch requires --json") }
     }
 
     func run() throws {

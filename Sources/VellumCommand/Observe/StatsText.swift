@@ -18,11 +18,12 @@ enum StatsText {
         let notation = status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
         let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
-        let processes = sample.living.isEmpty ? [("processes", "no process has it open for writing")] : []
+        let processes =
+            sample.runningProcesses.isEmpty ? [("processes", "no process has it open for writing")] : []
         for line in FactLines.lines(facts(sample) + processes) { try output.write("  \(line)\n") }
-        if !sample.living.isEmpty {
+        if !sample.runningProcesses.isEmpty {
             var rows = RowPrinter(processColumns, layout: .table, output: output, indent: "  ")
-            for process in sample.living {
+            for process in sample.runningProcesses {
                 let cells = process.members.map(\.value)
                 try rows.print([cells[1], cells[0]] + cells[2...])
             }
@@ -60,7 +61,7 @@ enum StatsText {
     static func plain(_ sample: ArchiveSample) -> String {
         let rows =
             sample.members.dropFirst().map { [$0.name, $0.value.plain] }
-            + sample.living.map { ["process"] + $0.members.map(\.value.plain) }
+            + sample.runningProcesses.map { ["process"] + $0.members.map(\.value.plain) }
             + (sample.owners ?? []).map { ["owner"] + $0.members.map(\.value.plain) }
         let name = TerminalSafe.column(sample.status.name)
         return rows.map { ([name] + $0).joined(separator: "\t") + "\n" }.joined()

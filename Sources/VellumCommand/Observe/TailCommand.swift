@@ -21,7 +21,7 @@ struct TailCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("lines")],
-        help: ArgumentHelp("Begin with the last messages, this number of them.", valueName: "count"))
+        help: ArgumentHelp("Begin with this number of last messages.", valueName: "count"))
     var lines = 10
 
     @Flag(name: .shortAndLong, help: "Also print messages appended from now on.")
@@ -34,7 +34,7 @@ struct TailCommand: ParsableCommand {
 
     mutating func validate() throws {
         if lines < 0 { throw ValidationError("-n must be 0 or more") }
-        if rows.json, raw { throw ValidationError("--json and --raw exclude each other") }
+        if rows.json, raw { throw ValidationError("--json and --raw can't be combined") }
     }
 
     func printer(to output: OutputWriter) -> MessagePrinter {

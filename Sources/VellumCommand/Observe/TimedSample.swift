@@ -55,7 +55,7 @@ extension JSONTree {
             var members: [(name: String, value: JSONTree)] = figures.members.map {
                 ($0.name, .cell($0.value))
             }
-            members.append(("processes", .array(figures.living.map { .cells($0.members) })))
+            members.append(("processes", .array(figures.runningProcesses.map { .cells($0.members) })))
             if let owners = figures.owners {
                 members.append(("owners", .array(owners.map { .cells($0.members) })))
             }

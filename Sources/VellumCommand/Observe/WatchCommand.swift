@@ -58,7 +58,7 @@ struct WatchCommand: ParsableCommand {
         while left > 0 {
             // The last read starts after the end, so it sees all earlier events.
             let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
-            let findings = try follower.look()
+            let findings = try follower.nextEvents()
             try printer.print(findings, most: &left)
             try output.flush()
             if output.isAbandoned || left == 0 || isLast { return }

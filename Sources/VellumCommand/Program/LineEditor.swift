@@ -152,7 +152,7 @@ final class LineEditor {
     }
 
     private func complete(_ shell: Shell) {
-        let completion = ShellCompletion(field, behind: earlier, shell)
+        let completion = ShellCompletion(field, after: earlier, shell)
         guard let first = completion.choices.first else { return Console.write("\u{07}") }
         if completion.choices.count == 1 { return field.replace(completion.range, with: first + " ") }
         let common = completion.common

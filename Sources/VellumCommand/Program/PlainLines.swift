@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// Lines of a terminal without cursor control, which edits them itself. For one thread.
+/// Reads lines from a terminal without cursor control, which provides its own line editing. For one thread.
 final class PlainLines {
     private let history: ShellHistory?
 

@@ -14,11 +14,11 @@ struct Shell {
     static let stages = QueryPipeline.completions(in: "", at: 0).filter { $0.kind == .word }.map(\.text)
     static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
 
-    /// Checks that it is a store, and puts its path into the environment.
+    /// Throws if the path isn't a store. Sets the environment variable of the store for the commands.
     init(store path: String) throws {
         self.path = path
         _ = try open()
-        // A line may change the folder.
+        // A line may change the working folder.
         let absolute =
             path.utf8.first == UInt8(ascii: "/")
             ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -27,7 +27,7 @@ struct Shell {
 
     var prompt: String { (archive.map { TerminalText.sanitized($0.name) } ?? "vellum") + "> " }
 
-    /// Opens the store for each line: it may be recreated in between.
+    /// Opens the store. Called for each line, because the store may be recreated between lines.
     private func open() throws(StorageError) -> Store {
         try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forReading)
     }

@@ -72,7 +72,8 @@ struct ShellCommand: ParsableCommand {
     }
 }
 
-/// Lines of a script on standard input. Its commands get no input: they would read the following commands. For one thread.
+/// Lines of a script on standard input. Commands get an empty input, so that they don't consume the following lines. For one
+/// thread.
 private final class ScriptLines {
     private let input: InputBuffer
     private var number = 0

@@ -9,7 +9,7 @@ struct ShellCompletion: Sendable {
     let choices: [String]
 
     /// `earlier`: previous lines of an unfinished input.
-    init(_ field: TextField, behind earlier: String, _ shell: Shell) {
+    init(_ field: TextField, after earlier: String, _ shell: Shell) {
         let before = earlier + field.textBeforeCursor
         func place(_ byte: Int) -> Int { field.place(ofByte: byte - earlier.utf8.count) }
         if shell.isQuery(before), before.contains(where: \.isWhitespace) {

@@ -29,7 +29,7 @@ struct QueryCommand: ParsableCommand {
 
     @OptionGroup var reference: ArchiveReference
 
-    @Argument(help: "The query; nothing: all entries.")
+    @Argument(help: "The query (default: all entries).")
     var pipeline = ""
 
     @Flag(
@@ -66,10 +66,10 @@ struct QueryCommand: ParsableCommand {
     }
 
     mutating func validate() throws {
-        if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
-        if spreadsheet, !csv { throw ValidationError("--spreadsheet is for --csv") }
+        if csv, json || explain { throw ValidationError("--csv can't be combined with --json or --explain") }
+        if spreadsheet, !csv { throw ValidationError("--spreadsheet requires --csv") }
         if output.format != nil, csv || json || explain {
-            throw ValidationError("--format excludes --json, --csv and --explain")
+            throw ValidationError("--format can't be combined with --json, --csv or --explain")
         }
         if output.file != nil, !pipeline.isEmpty {
             throw ValidationError("pass the query either on the command line or with --file")

@@ -15,7 +15,7 @@ enum QueryProblem {
         let pipeline = try pipeline("find " + text)
         guard pipeline.stages.count == 1 else {
             throw CommandFailure(
-                "a condition is the part after find; use vellum query for other stages", status: .usage)
+                "--where takes only a condition; use vellum query for other stages", status: .usage)
         }
         return pipeline
     }

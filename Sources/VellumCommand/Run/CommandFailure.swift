@@ -20,7 +20,7 @@ struct CommandFailure: Error, Sendable {
 }
 
 extension StorageError {
-    /// Whether the error concerns the key or value, so that another entry may succeed.
+    /// Whether the error concerns only this key or value, so that the operation may succeed for other entries.
     var isAboutOneEntry: Bool {
         switch self {
         case .valueTooLarge, .invalidKey: true

@@ -31,7 +31,7 @@ enum Console {
         }
     }
 
-    /// Also in a pipe or a file, which may be shown on a terminal later.
+    /// Removes control characters, also for a pipe or a file, which may be shown on a terminal later.
     private static func harmless(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }

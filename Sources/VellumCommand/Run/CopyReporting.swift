@@ -11,7 +11,7 @@ extension BackupReport {
 
 extension ProgressBar {
     /// Draws the state; returns `false` after an interruption.
-    mutating func goesOn(_ state: BackupProgress) -> Bool {
+    mutating func shouldContinue(_ state: BackupProgress) -> Bool {
         update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
         return !Interruption.isRequested
     }

@@ -93,7 +93,7 @@ enum Interruption {
         pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
     }
 
-    /// Signals end the program at once again. ``received`` keeps its value.
+    /// Restores the default: signals end the program at once. ``received`` keeps its value.
     static func release() {
         for number in [SIGTERM, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
         endAtOnce()

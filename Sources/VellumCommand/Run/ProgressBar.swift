@@ -57,8 +57,8 @@ struct ProgressBar {
             }
         }
         // The longest that fits: a wrapped line can't be overwritten.
-        let room = (OutputWriter(descriptor: STDERR_FILENO).columns ?? 80) - 1
-        show(lines.filter { TextWidth.width(of: $0) <= room }.max { $0.count < $1.count } ?? "")
+        let available = (OutputWriter(descriptor: STDERR_FILENO).columns ?? 80) - 1
+        show(lines.filter { TextWidth.width(of: $0) <= available }.max { $0.count < $1.count } ?? "")
     }
 
     private mutating func show(_ line: String) {

@@ -1,7 +1,7 @@
 import ArchiveQuery
 
 enum Suggestion {
-    /// An existing archive with a similar name, after the error that the archive doesn't exist.
+    /// A suggestion of an archive with a similar name, for the error that an archive doesn't exist.
     static func archive(for error: StorageError) -> String? {
         guard case .noSuchArchive(let name, let path) = error,
             let store = try? Store.open(
@@ -15,13 +15,13 @@ enum Suggestion {
         nearest(to: word, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
     }
 
-    /// The message that a store doesn't exist. Names the missing path, and in the caches folder a store of a similar name or, if none
-    /// is similar, the first few stores.
+    /// The message that a store doesn't exist. Names the missing path, and in the caches folder a store of a similar name or, if
+    /// none is similar, the first few stores.
     static func absence(ofStore path: String) -> String {
         let folder = CachesFolder.path()
         let stores = (try? StoresFolder.stores(in: folder)) ?? []
         let names = stores.map(StorePath.name)
-        var text = StorageError.storeNotFound(path: StorePath.whole(path)).finding
+        var text = StorageError.storeNotFound(path: StorePath.absolute(path)).finding
         if let near = nearest(to: StorePath.name(path), among: names),
             let store = stores.first(where: { StorePath.name($0) == near })
         {
@@ -37,7 +37,7 @@ enum Suggestion {
 
     private static let mostStores = 5
 
-    /// An existing similar key, for the message that the key has no entry. Searches keys with the same beginning.
+    /// A suggestion of a similar key, for the message that a key has no entry. Searches keys with the same beginning.
     static func key(for key: String, in archive: Archive) -> String {
         let beginning = String(
             key.unicodeScalars.prefix(max(1, key.unicodeScalars.count / 2)).map(Character.init))

@@ -20,8 +20,12 @@ struct ServerDatabase {
         }
     }
 
-    static var lackOfOwners: CommandFailure {
+    static var noOwners: CommandFailure {
         CommandFailure("keys of a server have no owners", status: .usage)
+    }
+
+    static func lackOfRights(to keys: Int) -> String {
+        "the metadata of \(Figures.count(keys, "key", "keys")) is incomplete: no permission"
     }
 
     // MARK: Keys
@@ -33,7 +37,7 @@ struct ServerDatabase {
         Column("frequency", title: "FREQUENCY", dropped: 0),
     ]
 
-    static func cells(_ key: String, _ facts: KeyFacts) -> [Cell] {
+    static func cells(_ key: String, _ facts: KeyMetadata) -> [Cell] {
         func known(_ metadata: QueryMetadata, _ cell: Cell) -> Cell {
             facts.unknown.contains(metadata) ? .text("?") : cell
         }
@@ -50,14 +54,14 @@ struct ServerDatabase {
     /// Calls `body` with keys and facts until it returns false. Sorting by metadata reads all facts first.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
-        _ body: (String, KeyFacts) throws -> Bool
+        _ body: (String, KeyMetadata) throws -> Bool
     ) throws {
         let pattern = pattern.map { Array($0.utf8) }
         func visitPresent(_ keys: some RandomAccessCollection<[UInt8]>) throws -> Bool {
             try visit(keys) { key, facts in try facts.map { try body(key, $0) } ?? true }
         }
         guard let order else {
-            if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
+            if reverse { throw CommandFailure("on a server, --reverse requires --order", status: .usage) }
             var seen = KeyTable()
             var scan = ServerScan(connection, database: number, matching: pattern)
             while !Interruption.isRequested, let new = try connection.paced(try scan.next(&seen)) {
@@ -98,7 +102,7 @@ struct ServerDatabase {
 
     /// Calls `body` with keys and their facts, nil for an absent key, until it returns false. Returns whether it visited all.
     func visit(
-        _ keys: some RandomAccessCollection<[UInt8]>, _ body: (String, KeyFacts?) throws -> Bool
+        _ keys: some RandomAccessCollection<[UInt8]>, _ body: (String, KeyMetadata?) throws -> Bool
     ) throws -> Bool {
         var rest = keys.dropFirst(0)
         while !rest.isEmpty {
@@ -113,31 +117,33 @@ struct ServerDatabase {
 
     // MARK: Values
 
-    func value(of key: String) throws -> (facts: KeyFacts, value: ServerValue)? {
+    func value(of key: String) throws -> (facts: KeyMetadata, value: ServerValue)? {
         let name = KeyName.bytes(key)
         guard let facts = try connection.facts(of: [name], in: number)[0],
             let value = try connection.value(
-                of: name, type: facts.type, in: number, most: ServerValue.mostWorkedOn)
+                of: name, type: facts.type, in: number, most: ServerValue.mostForCommands)
         else { return nil }
         return (facts, value)
     }
 
     /// Why values aren't read without `--touch`; nil: reading them doesn't change idle times.
-    func objectionToReading() throws -> String? { try connection.traits().objectionToReading }
+    func unreadableReason() throws -> String? { try connection.capabilities().unreadableReason }
 
-    /// The plan; with type and size instead of values if reading values would count as accesses.
+    /// The plan or, if reading values would count as accesses, the plan with type and size in place of values.
     func withoutAccesses(_ plan: QueryPlan) throws -> QueryPlan {
         let columns = [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))]
-        guard let rows = try connection.traits().withoutAccesses(plan, showing: columns) else { return plan }
-        if rows.readsValues != plan.readsValues, let reason = try objectionToReading() {
+        guard let rows = try connection.capabilities().withoutAccesses(plan, showing: columns) else {
+            return plan
+        }
+        if rows.readsValues != plan.readsValues, let reason = try unreadableReason() {
             Console.warn("values are left out: \(reason); --touch shows them")
         }
         return rows
     }
 
-    /// - Parameter touches: whether values are read although that counts as an access to each key.
+    /// - Parameter touches: whether values are read even if that counts as an access to each key.
     func query(_ plan: QueryPlan, touches: Bool) throws -> ServerQuery {
-        if plan.readsValues, !touches, let reason = try objectionToReading() {
+        if plan.readsValues, !touches, let reason = try unreadableReason() {
             throw CommandFailure(
                 "\(reason); --touch reads the values, and metadata such as @key, @type and @size need none",
                 status: .usage)

@@ -18,16 +18,16 @@ extension WholeFile {
     /// - Parameter force: replaces an existing file without asking.
     static func toWrite(_ path: String, force: Bool) throws(CommandFailure) -> WholeFile? {
         guard path != "-" else { return nil }
-        let isThere = replacesFile(at: path)
+        let exists = replacesFile(at: path)
         let whole: WholeFile
         do throws(SourceError) {
-            whole = try WholeFile(at: path, replaces: isThere || force, waits: true)
+            whole = try WholeFile(at: path, replaces: exists || force, waits: true)
         } catch {
             // A signal ends the wait for the reader of a pipe.
             try Interruption.check()
             throw CommandFailure(error.description, status: .usage)
         }
-        guard isThere, !force else { return whole }
+        guard exists, !force else { return whole }
         guard Confirmation.isPossible else {
             throw CommandFailure("\(path) exists; pass --force to replace it", status: .usage)
         }

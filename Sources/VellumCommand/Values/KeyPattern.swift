@@ -6,7 +6,7 @@ struct KeyPattern: Sendable {
         self.pattern = pattern
     }
 
-    /// A key with a zero byte is matched up to that byte.
+    /// Whether a key matches. A key with a zero byte is compared only up to that byte.
     func matches(_ key: String) -> Bool { fnmatch(pattern, key, 0) == 0 }
 
     /// Makes `?` and `[…]` match UTF-8 characters instead of bytes.

@@ -1,13 +1,13 @@
 extension Archive {
-    /// - Throws: the commands for logs, if this is a log.
+    /// - Throws: if this is a log, an error that names the commands for logs.
     func requireEntries() throws {
         guard try configuration().kind == .log else { return }
         throw CommandFailure(
-            "archive \"\(name)\" is a log, which has messages and no entries; vellum tail \(name) shows them, "
+            "archive \"\(name)\" is a log, which has messages instead of entries; vellum tail \(name) shows them, "
                 + "vellum append \(name) adds to them", status: .usage)
     }
 
-    /// - Throws: the command for entries, unless this is a log.
+    /// - Throws: unless this is a log, an error that names the command for entries.
     func requireMessages() throws {
         let kind = try configuration().kind
         guard kind != .log else { return }

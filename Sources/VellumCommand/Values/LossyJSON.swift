@@ -13,7 +13,7 @@ extension RecognizedBytes {
         }
     }
 
-    /// Whether a map or object in it has duplicate names, of which JSON readers keep one, or refuse the value.
+    /// Whether a map or object in it has duplicate names. JSON readers keep one of them or refuse the value.
     var repeatsName: Bool {
         withSource { source in
             switch source {
@@ -29,7 +29,7 @@ extension RecognizedBytes {
 struct JSONForms: Sendable {
     /// Whether there are dates or numbers that aren't finite.
     private(set) var isChanged = false
-    /// Byte strings, except large integers and UUIDs, which have a spelling.
+    /// Number of byte strings, except large integers and UUIDs, which JSON represents.
     private(set) var byteStrings = 0
 
     init(of item: UnsafeRawBufferPointer) {

@@ -6,12 +6,12 @@ extension Archive {
         return true
     }
 
-    /// Fails after a report of lost entries: a present entry may be older than a lost one, or may have been deleted.
+    /// Reports lost entries and then fails: an entry may be outdated or may have been deleted.
     func failIfDamaged(withSegments: Bool = false) throws {
         if try reportLoss(withSegments: withSegments) { throw CommandFailure(nil, status: .storeFailure) }
     }
 
-    /// Performs `body` for an entry. Reports damaged bytes, and returns `nil` then.
+    /// Performs `body` for an entry. If the entry is damaged, reports it and returns `nil`.
     func readingEntry<Result>(
         _ key: String, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result? {

@@ -1,5 +1,5 @@
 extension Store {
-    /// Compares bytes. Costs a read of the store's folder.
+    /// Whether an archive has this name, byte for byte. Lists the store's folder.
     func hasArchive(named name: String) throws(StorageError) -> Bool {
         let name = ExactText(name)
         return try archiveNames().contains { ExactText($0) == name }

@@ -145,22 +145,22 @@ enum Fixture {
     }
 
     /// Files named without a folder are written to the temporary folder.
-    static var surroundings: Surroundings {
-        var surroundings = Surroundings()
-        surroundings.temporaryFolder = FileManager.default.temporaryDirectory.path
-        surroundings.writingFolder = surroundings.temporaryFolder
-        return surroundings
+    static var environment: BrowserEnvironment {
+        var environment = BrowserEnvironment()
+        environment.temporaryFolder = FileManager.default.temporaryDirectory.path
+        environment.writingFolder = environment.temporaryFolder
+        return environment
     }
 
     static func model(
         columns: Int = 80, rows: Int = 24, look: Look = unicode, folder: String = "/home/ada/.cache",
         store: String? = storePath, isReadOnly: Bool = false, now: Timestamp = start,
         keyMap: BrowserKeyMap = ActionTable.keyMap(), problems: [String] = [],
-        surroundings: Surroundings = Fixture.surroundings
+        environment: BrowserEnvironment = Fixture.environment
     ) -> Model {
         Model(
             size: Size(columns: columns, rows: rows), look: look, folder: folder, store: store,
-            isReadOnly: isReadOnly, now: now, keyMap: keyMap, problems: problems, surroundings: surroundings)
+            isReadOnly: isReadOnly, now: now, keyMap: keyMap, problems: problems, environment: environment)
     }
 
     static func browser(
@@ -182,12 +182,12 @@ enum Fixture {
         rows: Int = 30,
         look: Look = ascii, isReadOnly: Bool = false,
         clock: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
-        surroundings: Surroundings = Fixture.surroundings, keys: String = "",
+        environment: BrowserEnvironment = Fixture.environment, keys: String = "",
         programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     ) throws -> HeadlessBrowser {
         let model = model(
             columns: columns, rows: rows, look: look, folder: folder, store: store, isReadOnly: isReadOnly,
-            now: clock(), surroundings: surroundings)
+            now: clock(), environment: environment)
         var browser = HeadlessBrowser(
             model, source: source ?? EngineSource(folder: folder), clock: clock, programs: programs)
         browser.press(try Key.script(keys))

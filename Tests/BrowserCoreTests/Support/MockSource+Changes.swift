@@ -59,7 +59,7 @@ extension MockSource {
 
     // MARK: Editing
 
-    func objectionToWriting(_ key: String, in archive: ArchiveAddress) -> SourceError? { nil }
+    func readOnlyReason(_ key: String, in archive: ArchiveAddress) -> SourceError? { nil }
 
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
         try check()

@@ -134,7 +134,7 @@ final class MockSource: StoreSource {
             }
             var figures = StoreFigures(
                 archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
-            if state.countsAccesses { figures.objectionToReading = "reading counts as an access" }
+            if state.countsAccesses { figures.unreadableReason = "reading counts as an access" }
             return figures
         }
     }
@@ -182,14 +182,14 @@ final class MockSource: StoreSource {
     /// Answers from the store that ``Fixture/addQueries(_:)`` made.
     func query(
         _ request: QueryRequest, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryAnswer? {
+    ) throws(SourceError) -> QueryResult? {
         try check()
         if with({ $0.isQueryEndless }) {
             while progress(0.1) { usleep(1_000) }
             return nil
         }
         if with({ $0.countsAccesses }), !request.allowsAccesses {
-            throw SourceError("reading counts as an access", isOfAccesses: true)
+            throw SourceError("reading counts as an access", isAccessRefusal: true)
         }
         guard let folder = with({ $0.queried }) else { throw SourceError("no query is answered here") }
         var request = request
@@ -286,7 +286,7 @@ struct MockListing: EntryListing {
         (UInt64(records[index].entry.valueBytes), records[index].entry.hits)
     }
 
-    func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+    func expiryAndTier(at index: Int) -> (expires: Timestamp?, tier: Tier) {
         (records[index].entry.expires, records[index].entry.tier)
     }
 

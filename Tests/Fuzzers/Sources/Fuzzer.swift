@@ -27,8 +27,8 @@ private struct FuzzerError: Error, CustomStringConvertible { let description: St
 /// libFuzzer has one thread and calls one function after the other.
 nonisolated(unsafe) private var fuzzer: Fuzzer?
 
-private func fail(_ objection: String) -> Never {
-    FileHandle.standardError.write(Data("vellum-fuzz: objection: \(objection)\n".utf8))
+private func fail(_ failure: String) -> Never {
+    FileHandle.standardError.write(Data("vellum-fuzz: failure: \(failure)\n".utf8))
     abort()
 }
 
@@ -45,7 +45,7 @@ public func initialize(_ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeM
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
         let input = Array(UnsafeBufferPointer(start: bytes, count: count))
-        if let objection = try fuzzer?.target.run(input) { fail(objection) }
+        if let failure = try fuzzer?.target.run(input) { fail(failure) }
     } catch {
         fail("the harness failed: \(error)")
     }

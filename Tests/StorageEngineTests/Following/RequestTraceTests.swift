@@ -135,7 +135,7 @@ import Testing
         let expected = try (0..<100_000).map { try tag("\($0)", hash) }.filter { $0 < 1 << 27 }
         #expect(joined.requests.map(\.tag) == expected)
         #expect((2_048...4_096).contains(expected.count))
-        #expect(try contents(of: path).count == 4_096 + 16_384 * 32)
+        #expect(try contents(of: path).count == 4_096 + 32_768 * 32)
 
         // Unsampled keys add nothing.
         for key in (0..<1_000).map(String.init) where try tag(key, hash) >= 1 << 27 {
@@ -154,10 +154,10 @@ import Testing
 
     @Test(
         "grows as requests come, to 16,384 cells, or 64 for each entry",
-        arguments: [(10, 2_000, 2_048), (10, 40_000, 16_384), (600, 100_000, 65_536)])
+        arguments: [(10, 1_000, 2_048), (10, 40_000, 16_384), (600, 100_000, 65_536)])
     func growth(entries: Int, requests: Int, cells: Int) throws {
-        let archive = try folder.archive(creating: .cache())
-        for number in 0..<requests { try archive.put([1], forKey: "\(number % entries)") }
+        let archive = try folder.archive(creating: .cache(UInt64(entries)))
+        for number in 0..<requests { try archive.put([1], forKey: "\(number)") }
         #expect(try contents(of: path).count == 4_096 + cells * 32)
         let samples = try #require(try archive.requestSamples())
         #expect(samples.requests.count == min(requests, cells) && samples.lost == 0)
@@ -191,7 +191,11 @@ import Testing
         for number in 0..<5_000 { try archive.put([1], forKey: "\(number)") }
         let hash = try folder.hash(of: "A")
         let key = try #require(try (0..<5_000).map(String.init).first { try tag($0, hash) < 1 << 28 })
-        for _ in 0..<40_000 { _ = try archive.access(key) }
+        for number in 0..<40_000 {
+            _ = try archive.access(key)
+            // The trace grows at puts of new keys.
+            if number % 500 == 0 { for more in 0..<8 { try archive.put([1], forKey: "\(number) \(more)") } }
+        }
         let next = try #require(try archive.requestSamples()?.next)
         try overwrite(path, at: 4_096 + 32 * Int(next - 30_001), with: Data(count: 32 * 30_000))
         let hand = ClockHand()

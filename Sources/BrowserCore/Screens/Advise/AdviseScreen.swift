@@ -5,7 +5,7 @@ import TerminalKit
 
 /// Simulated hit ratios of an archive at other limits and under other policies.
 enum AdviseScreen: ScreenParts {
-    /// The least time between two requests, in seconds: each simulates all policies at all limits.
+    /// Minimum seconds between two requests: each simulates all policies at all limits.
     private static let interval = 2.0
 
     static func path(_ model: Model) -> [String] {
@@ -50,7 +50,7 @@ enum AdviseScreen: ScreenParts {
             right: Figures.position(state.row, of: groups.count))
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         let ofLimits: Set<ActionID> = [.smallerLimit, .largerLimit, .resizeToMarked]
         return !ofLimits.contains(id) || model.advise?.advice?.points.isEmpty == false
     }

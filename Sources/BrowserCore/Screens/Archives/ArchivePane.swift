@@ -17,8 +17,8 @@ struct ArchivePane {
     private static let figuresColumns = 68
     private static let figuresRows = 8
     /// Rows that all figures and the border need.
-    static let leastRows = 9
-    static func mostRows(_ model: Model) -> Int {
+    static let minimumRows = 9
+    static func maximumRows(_ model: Model) -> Int {
         model.isOfServer ? model.size.rows : max(18, model.size.rows / 3)
     }
 
@@ -28,11 +28,12 @@ struct ArchivePane {
         let policy = archive.evictionPolicy == .lru ? "" : CachePolicy(archive.evictionPolicy).title
         let content = [archive.typeName, archive.latestEncoding?.label ?? "", policy].filter { !$0.isEmpty }
         let kind = (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
-        let room = max(0, box.columns - 4)
+        let available = max(0, box.columns - 4)
         let name = look.cut(
-            server?.product ?? archive.name, to: max(room / 2, room - TextWidth.width(of: kind) - 2), .middle)
+            server?.product ?? archive.name,
+            to: max(available / 2, available - TextWidth.width(of: kind) - 2), .middle)
         frame.write(
-            look.cut(" \(name)\(kind) ", to: room),
+            look.cut(" \(name)\(kind) ", to: available),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {

@@ -79,7 +79,7 @@ struct Evictions: Sendable, Hashable {
         }
     }
 
-    /// Estimates the messages of a log by their mean size.
+    /// Estimates the number of messages in a log from their mean size.
     init(ofLog log: ArchiveSample, _ excess: UInt64) {
         bytes = excess
         entries = Int((Double(log.entries) * Double(excess) / Double(max(1, log.diskBytes))).rounded(.up))
@@ -115,7 +115,7 @@ extension ArchivesScreen {
         if let problem = sample.problem {
             return model.say("\(name) can't be read: \(problem)", role: .error)
         }
-        let others = sample.living.filter { $0.pid != model.archives.figures?.ownPid }
+        let others = sample.runningProcesses.filter { $0.pid != model.archives.figures?.ownPid }
         if id == .dropArchive || id == .renameArchive, let other = others.first {
             return model.say("\(name) is open in \(other.name) (\(other.pid)). End it first.", role: .warning)
         }
@@ -175,7 +175,7 @@ extension ArchivesScreen {
         }
     }
 
-    /// Plans to restore the limits before the last resize by this browser. Nil if there is none after `time`.
+    /// Plans to restore the limits before the last resize by this browser. Nil if there was no resize after `time`.
     static func planUndo(
         in archive: ArchiveAddress, since time: Timestamp?, _ model: inout Model
     ) -> [Effect]? {
@@ -223,7 +223,7 @@ extension ArchivesScreen {
                 var words = carried.outcome
                 let former = model.archives.resized[archive]?.former
                 if let former, change == .present(former) {
-                    // Undone: the next undo is of an earlier change.
+                    // The next undo reverts an earlier change.
                     model.archives.resized[archive] = nil
                 } else if case .resize = change {
                     model.archives.resized[archive] = (sample, model.now)

@@ -37,13 +37,13 @@ enum ArchivesScreen: ScreenParts {
         let hasArchives = !model.archives.archives.isEmpty
         let below = parts.list.rows - rows - 1
         if model.archives.showsEvents, hasArchives, !model.isOfServer, below >= ScreenLayout.eventRows {
-            let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
-            let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows(model)) : below
+            let both = below >= ScreenLayout.eventRows + ArchivePane.minimumRows
+            let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.maximumRows(model)) : below
             (parts.list, parts.events) = parts.list.split(bottom: eventRows)
         }
         let showsPane = parts.list.rows >= rows + 8 && hasArchives
         (parts.list, parts.pane) = parts.list.split(top: showsPane ? rows + 1 : parts.list.rows)
-        parts.pane = parts.pane.split(top: min(parts.pane.rows, ArchivePane.mostRows(model))).top
+        parts.pane = parts.pane.split(top: min(parts.pane.rows, ArchivePane.maximumRows(model))).top
         return parts
     }
 
@@ -52,7 +52,7 @@ enum ArchivesScreen: ScreenParts {
 
     static func table(_ model: Model) -> Table? { ArchivesView.table(model) }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
         if changes.contains(id) { return selected(model) != nil }
         if model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) { return false }
@@ -63,7 +63,7 @@ enum ArchivesScreen: ScreenParts {
     static func listed(_ model: Model) -> Timestamp? { model.archives.arranged }
 
     static func problem(_ model: Model) -> String? {
-        // Without figures the list area shows it in full.
+        // Without figures, the list area shows the problem in full.
         guard model.archives.figures != nil else { return nil }
         return model.archives.problem ?? selected(model)?.problem
     }
@@ -119,7 +119,7 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
-        guard isOfUse(id, model) else { return [] }
+        guard hasEffect(id, model) else { return [] }
         switch id {
         case .sort:
             let columns = ArchivesView.bases(model).compactMap { $0 }
@@ -202,7 +202,8 @@ extension ArchivesScreen {
                 if updatesPaused { model.copyForPause() }
                 effects += Browser.loadEvents(&model, of: figures.archives, isForced: updatesPaused)
             }
-            return isPaused ? effects : effects + model.parts.figuresCame(&model) + ServerTables.load(&model)
+            return isPaused
+                ? effects : effects + model.parts.figuresLoaded(&model) + ServerTables.load(&model)
         }
     }
 

@@ -63,7 +63,7 @@ struct ArchivesState: Sendable {
     /// Archives before their last resize by this browser, and its time.
     var resized: [ArchiveAddress: (former: ArchiveSample, at: Timestamp)] = [:]
 
-    /// A renaming by this browser, until the store's figures show it.
+    /// A rename by this browser, until the store's figures show it.
     var renaming: (old: ExactText, new: ExactText)?
 
     /// Keeps a renamed archive selected until the store is read again.
@@ -85,7 +85,7 @@ enum ArchiveColumn: Sendable, Hashable, CaseIterable {
     /// Nil for names, which keep the store's order. Without accesses the hit ratio sorts last.
     func value(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Double? {
         switch self {
-        // These are among the figures of the server.
+        // The number of expiring keys is a figure of the server.
         case .name, .expiring: nil
         case .entries: Double(archive.entries)
         case .disk: Double(archive.diskBytes)

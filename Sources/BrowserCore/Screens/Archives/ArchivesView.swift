@@ -92,7 +92,7 @@ enum ArchivesView {
         return .minimum(columns, weight: widest > columns ? 100 : 1)
     }
 
-    /// Disk usage of the files; above its bound also as a multiple of it.
+    /// Disk usage of the files. If it exceeds the expected maximum, also as a multiple of that.
     private static func footprint(_ archive: ArchiveSample) -> Table.Cell {
         let bytes = Figures.bytes(archive.footprint)
         guard let excess = archive.footprintExcess else { return Table.Cell(bytes) }

@@ -57,8 +57,8 @@ extension EntriesScreen {
             model.entries?.archive == archive, let property = Browser.property(text, &model)
         else { return [] }
         if !properties.contains(property) { properties.append(property) }
-        guard properties.count <= ChosenColumns.mostProperties else {
-            return model.reply("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
+        guard properties.count <= ChosenColumns.maximumProperties else {
+            return model.reply("At most \(ChosenColumns.maximumProperties) property columns.", role: .warning)
         }
         model.entries?.properties = properties
         let effects = columnsChosen(&model)
@@ -68,7 +68,7 @@ extension EntriesScreen {
         return effects
     }
 
-    static func sampleCame(_ model: inout Model) {
+    static func sampleLoaded(_ model: inout Model) {
         if let old = model.overlay as? ColumnChoice {
             guard old.isOfProperties, var choice = columnChoice(model) else { return }
             let held = old.items.indices.contains(old.selected) ? old.items[old.selected].title : ""

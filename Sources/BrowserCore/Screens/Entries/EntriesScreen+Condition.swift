@@ -31,7 +31,7 @@ extension EntriesScreen {
             if case .condition? = model.prompt?.purpose {
                 model.prompt?.field.placeholder = example(sample)
             }
-            sampleCame(&model)
+            sampleLoaded(&model)
         }
     }
 
@@ -40,7 +40,7 @@ extension EntriesScreen {
         model.touched = model.now
         model.prompt?.note = nil
         model.prompt?.field.highlights = []
-        guard !text.allSatisfy(\.isWhitespace) else { return demand(&model, nil) }
+        guard !text.allSatisfy(\.isWhitespace) else { return applyCondition(&model, nil) }
         do throws(EntryCondition.Mistake) {
             let condition = try EntryCondition(text)
             model.prompt?.said = model.entries?.unknownNames(in: condition)
@@ -48,10 +48,10 @@ extension EntriesScreen {
                 model.prompt?.note = "  enter reads the values"
                 return []
             }
-            return demand(&model, condition)
+            return applyCondition(&model, condition)
         } catch {
             // Typing may continue at the end of the text.
-            if let words = error.toCome {
+            if let words = error.expectedNext {
                 model.prompt?.note = "  \(words)"
                 return []
             }
@@ -65,16 +65,16 @@ extension EntriesScreen {
         }
     }
 
-    static func demand(_ model: inout Model, _ condition: EntryCondition?) -> [Effect] {
+    static func applyCondition(_ model: inout Model, _ condition: EntryCondition?) -> [Effect] {
         model.touched = model.now
         guard model.entries?.condition != condition else { return [] }
         model.entries?.condition = condition
         return rearrange(&model, takingListing: isOutdated(model), isForced: true)
     }
 
-    /// Keeps a valid condition; a mistake is shown and stays to be edited.
+    /// Applies a valid condition. Shows the error of an invalid one and keeps it for editing.
     static func conditionEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        guard isKept else { return demand(&model, nil) }
+        guard isKept else { return applyCondition(&model, nil) }
         guard !prompt.field.text.allSatisfy(\.isWhitespace) else { return [] }
         do throws(EntryCondition.Mistake) {
             let condition = try EntryCondition(prompt.field.text)
@@ -82,7 +82,7 @@ extension EntriesScreen {
                 model.say(remark, role: .warning, seconds: 10)
             }
             return Browser.readingValues(&model, for: "The condition", isNeeded: condition.readsValues) {
-                demand(&$0, condition)
+                applyCondition(&$0, condition)
             }
         } catch {
             var prompt = prompt

@@ -21,7 +21,7 @@ extension EntriesScreen {
         if arrangement.isPart {
             return model.reply("Still listing entries. Mark them when the list is complete.", role: .warning)
         }
-        guard model.entries?.showsWhatIsAsked == true else {
+        guard model.entries?.showsRequestedRows == true else {
             return model.reply("Still filtering. Mark the entries when the list is complete.", role: .warning)
         }
         let ticket = model.begin("marking")
@@ -33,7 +33,7 @@ extension EntriesScreen {
             model.ends(ticket)
             guard model.entries?.marking == ticket else { return }
             model.entries?.marking = nil
-            model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
+            model.withdrawNotice(Browser.stillMarking, instead: Browser.nowMarked)
             guard case .success(let (marks, omission)?) = result else { return }
             model.entries?.marks.formUnion(marks)
             if let omission { model.say(omission, role: .warning) }

@@ -120,7 +120,7 @@ extension EntriesScreen {
     ) -> [Effect] {
         guard isNeeded, let entries = model.entries, !entries.allowsMetadata,
             !model.archives.allowsReadingAll,
-            let keys = keysToRead(model, ofNewList: isNew), keys > mostKeysUnasked
+            let keys = keysToRead(model, ofNewList: isNew), keys > maximumUnconfirmedKeys
         else { return action(&model) }
         model.overlay = Choice(
             title: "Read the metadata of all keys?",
@@ -143,15 +143,15 @@ extension EntriesScreen {
         return model.reply("The list has \(Figures.count(bases.count, "column", "columns")).", seconds: 3)
     }
 
-    /// Maximum number of keys whose metadata is read without a question; each takes four lookups.
-    private static let mostKeysUnasked = 1_000
+    /// Maximum number of keys whose metadata is read without confirmation; each takes four lookups.
+    private static let maximumUnconfirmedKeys = 1_000
 
     /// Upper bound of the number of a server's keys with unknown metadata; nil: all is known.
     private static func keysToRead(_ model: Model, ofNewList isNew: Bool) -> Int? {
         guard model.isOfServer, let entries = model.entries,
             let arrangement = entries.arrangement, isNew || !arrangement.listing.knowsFigures
         else { return nil }
-        let isFiltered = !arrangement.filter.isEmpty && entries.showsWhatIsAsked
+        let isFiltered = !arrangement.filter.isEmpty && entries.showsRequestedRows
         return isFiltered ? arrangement.count : model.sample(entries.archive)?.entries ?? arrangement.count
     }
 
@@ -222,7 +222,7 @@ extension EntriesScreen {
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
         request.removed = keys
         // Rows that another filter hides are not removed.
-        if !isForced, entries.vanished.isEmpty, entries.showsWhatIsAsked {
+        if !isForced, entries.vanished.isEmpty, entries.showsRequestedRows {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
         if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
@@ -236,7 +236,7 @@ extension EntriesScreen {
             && !entries.readsValues && (entries.arrangement?.isPart ?? true || entries.victims != nil)
         model.entries = entries
         if isForced {
-            let isReading = entries.arrangement?.isPart ?? true || entries.showsWhatIsAsked
+            let isReading = entries.arrangement?.isPart ?? true || entries.showsRequestedRows
             var title = isReading ? "reading" : "filtering"
             if let shown = entries.arrangement, shown.order != entries.order {
                 title = "sorting by \(entries.order.name)"
@@ -275,7 +275,7 @@ extension EntriesScreen {
         return .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
             try ListBuilder(source: context.source, clock: context.clock).arrange(request, isFirst: true)
         } done: { model, result in
-            // The request reports errors.
+            // The request for the whole list reports errors.
             guard var entries = model.entries, entries.ticket == ticket,
                 case .success(let arranged?) = result, arranged.arrangement.count > 0 || !entries.growsList
             else { return }

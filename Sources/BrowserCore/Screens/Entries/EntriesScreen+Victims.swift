@@ -17,7 +17,7 @@ extension EntriesScreen {
             model.say(
                 victims.indices.isEmpty
                     ? noVictim(entries.archive, arrangement.listing, model)
-                    : "No other entry is evicted next.", seconds: 6)
+                    : "No further entry is evicted next.", seconds: 6)
         }
         let present = entries.isVictim(row: entries.cursor) ? rank(entries.cursor) : nil
         let later = present.flatMap { present in rows.first { $0.rank > present } }
@@ -29,11 +29,11 @@ extension EntriesScreen {
         let key = Browser.keyName(model, .clear)
         if !entries.filter.isEmpty { return "The filter hides \(what); \(key) clears it." }
         return entries.condition == nil
-            ? "The group lacks \(what)." : "The condition hides \(what); \(key) clears it."
+            ? "The group doesn't contain \(what)." : "The condition hides \(what); \(key) clears it."
     }
 
-    /// Lists the keys of a server that can be evicted, in the order of its policy if it has one, or moves to the next one. A condition
-    /// of the user stays in force. Nil: it isn't a server, or all keys are equal, or none can be evicted.
+    /// Lists the keys of a server that can be evicted, in the order of its policy if it has one, or moves to the next one. A
+    /// condition of the user stays in force. Nil for a store, and if all keys are equally likely or none can be evicted.
     static func showLikelyVictims(_ model: inout Model) -> [Effect]? {
         guard let server = model.archives.figures?.server, server.memoryLimit != nil,
             let entries = model.entries, server.hasEvictableKeys,

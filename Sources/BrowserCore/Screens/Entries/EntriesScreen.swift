@@ -25,7 +25,7 @@ enum EntriesScreen: ScreenParts {
             }
             var chosen = ChosenEntries(
                 archive: entries.archive, targets: targets, canBeOthers: entries.count > 0,
-                isUnderWay: entries.marking != nil
+                incompleteReason: entries.marking != nil
                     ? Browser.stillMarking : !isMarked && entries.isCursorUnread ? Browser.notRead : nil,
                 absence: entries.count == 0
                     ? " No entries are shown." : vanished.isEmpty ? "" : " \(removedText)")
@@ -72,7 +72,7 @@ enum EntriesScreen: ScreenParts {
         let order = entries.order
         let isAll = entries.condition == nil && entries.filter.isEmpty && entries.group == nil
         if let column = order.column, isAll {
-            // The command line's orders have the same directions.
+            // The command sorts in the same directions by default.
             let isReversed = order.descending != column.beginsDescending
             return .init(
                 "keys", [entries.archive.name],
@@ -83,9 +83,9 @@ enum EntriesScreen: ScreenParts {
             pipeline.stages.isEmpty
             ? CommandLine.Words("keys", [entries.archive.name])
             : CommandLine.Words("query", [entries.archive.name, pipeline.description])
-        if let unsaid = entries.group, unsaid.predicate == nil {
+        if let inexpressible = entries.group, inexpressible.predicate == nil {
             words.remark =
-                "Lists more entries than the screen: no condition can express \(unsaid.description)."
+                "Lists more entries than the screen: no condition can express \(inexpressible.description)."
         } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
             words.remark = "The command finds whole characters; the screen also parts of them."
         }
@@ -110,7 +110,7 @@ enum EntriesScreen: ScreenParts {
         return QueryPipeline(stages)
     }
 
-    /// The listed entries as rows of a file; nil if there are none, or no query can express them.
+    /// The listed entries as rows of a file; nil without entries, and if no query can express them.
     static func listExport(_ model: Model) -> RowExport? {
         guard model.screen == .entries, let entries = model.entries, entries.count > 0,
             entries.group == nil || entries.group?.predicate != nil
@@ -145,12 +145,12 @@ enum EntriesScreen: ScreenParts {
                 bottom: max(ScreenLayout.eventRows, min(12, parts.list.rows / 4)))
         }
         guard model.entries?.showsPreview == true, model.entries?.arrangement != nil else { return parts }
-        let room = parts.list
-        if room.columns >= besideColumns, room.rows >= 6 {
-            let sides = room.split(right: min(60, room.columns * 2 / 5))
+        let available = parts.list
+        if available.columns >= besideColumns, available.rows >= 6 {
+            let sides = available.split(right: min(60, available.columns * 2 / 5))
             (parts.list, parts.pane, parts.isBeside) = (sides.rest.inset(right: 1), sides.right, true)
-        } else if room.rows >= 14 {
-            (parts.list, parts.pane) = room.split(bottom: min(16, room.rows * 2 / 5))
+        } else if available.rows >= 14 {
+            (parts.list, parts.pane) = available.split(bottom: min(16, available.rows * 2 / 5))
         }
         return parts
     }
@@ -161,7 +161,7 @@ enum EntriesScreen: ScreenParts {
     static func table(_ model: Model) -> Table? { EntriesView.table(model) }
 
     static func problem(_ model: Model) -> String? {
-        // Without rows the list area shows it in full.
+        // Without rows, the list area shows the problem in full.
         guard model.entries?.arrangement != nil else { return nil }
         return model.archives.problem ?? model.entries?.problem
     }
@@ -171,7 +171,7 @@ enum EntriesScreen: ScreenParts {
         let look = model.look
         var spans = [Span(entries.key ?? "", look[.dim])]
         if entries.isVictim(row: entries.cursor) {
-            spans.append(Span("  evicted next", look[.dying]))
+            spans.append(Span("  evicted next", look[.disappearing]))
         }
         return .line(spans, right: Figures.position(entries.cursor, of: total(entries, model)))
     }
@@ -182,7 +182,7 @@ enum EntriesScreen: ScreenParts {
         return max(entries.count, model.sample(entries.archive)?.entries ?? 0)
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         guard let entries = model.entries, entries.arrangement != nil else { return true }
         let changes: [ActionID] = [.mark, .markAll, .delete, .expire, .editValue, .newEntry]
         if changes.contains(id), TitleView.isArchiveRemoved(model) { return false }
@@ -245,7 +245,7 @@ enum EntriesScreen: ScreenParts {
     static func clear(_ model: inout Model) -> [Effect] {
         if model.entries?.filter.isEmpty == false { return filter(&model, "") }
         if let entries = model.entries, let condition = entries.condition {
-            return demand(&model, condition == entries.ownCondition ? nil : entries.ownCondition)
+            return applyCondition(&model, condition == entries.ownCondition ? nil : entries.ownCondition)
         }
         if model.entries?.marks.isEmpty == false {
             model.entries?.marks = Marks()
@@ -285,7 +285,7 @@ enum EntriesScreen: ScreenParts {
 
 extension EntriesScreen {
     /// Lists the entries again if they changed, unless the rows are frozen.
-    static func figuresCame(_ model: inout Model) -> [Effect] {
+    static func figuresLoaded(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, case .live = model.pace else { return [] }
         if entries.ticket != nil {
             guard entries.arrangement?.isPart == true else {
@@ -312,7 +312,7 @@ extension EntriesScreen {
             model.entries?.marks = Marks()
             model.entries?.listedFigures = nil
         }
-        // Each list would count as accesses; the top bar shows its age.
+        // Each new list would count as accesses; the top bar shows the age of this one.
         if entries.readsValues, model.countsReads { return [] }
         if !isReplaced, let notBefore = entries.notBefore, model.now < notBefore { return [] }
         guard entries.listedFigures != sample || entries.problem != nil || hasExpired(entries, model.now)

@@ -56,14 +56,14 @@ struct EntriesState: Sendable {
     var ownCondition: EntryCondition? {
         victims.map { condition == $0.condition ? $0.own : condition } ?? condition
     }
-    /// Whether the metadata of all keys may be read from a server without a question.
+    /// Whether the metadata of all keys may be read from a server without confirmation.
     var allowsMetadata = false
     /// Whether the cursor was moved since the list was opened or sorted.
     var isMoved = false
     /// The request of a filter on a server, after which an old list is read again.
     var filterTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
-    var isReplaced: Bool { ticket != nil && arrangement != nil && !showsWhatIsAsked }
+    var isReplaced: Bool { ticket != nil && arrangement != nil && !showsRequestedRows }
     /// The archive's figures when the listing was requested. While they are equal, the listing is current.
     var listedFigures: ArchiveSample?
     var shownFigures: ArchiveSample?
@@ -85,9 +85,9 @@ struct EntriesState: Sendable {
     /// The selected key or, if no key contains the filter, the filter's text.
     var askedKey: String? {
         if count > 0 || condition != nil || group != nil || filter.isEmpty { return key }
-        return showsWhatIsAsked ? TerminalText.unescaped(filter) ?? filter : nil
+        return showsRequestedRows ? TerminalText.unescaped(filter) ?? filter : nil
     }
-    var showsWhatIsAsked: Bool {
+    var showsRequestedRows: Bool {
         guard let arrangement else { return false }
         return ExactText(arrangement.filter) == ExactText(filter) && arrangement.condition == condition
             && arrangement.group == group
@@ -205,7 +205,7 @@ struct Preview: Sendable {
     var since: Timestamp?
     /// When the shown value was read.
     var read: Timestamp?
-    /// When reading failed; it is retried.
+    /// When the last read failed; it is retried.
     var failed: Timestamp?
 
     /// Seconds that the previous value stays, so that the pane doesn't flicker.

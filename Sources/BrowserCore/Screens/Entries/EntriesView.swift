@@ -34,7 +34,7 @@ enum EntriesView {
             priority = 1
         }
 
-        /// The title; with a sign as in queries if a property has the same name.
+        /// The title, with the sign `@` of metadata if a property has the same name.
         static func heading(_ title: String, isProperty: Bool, besides properties: [String]) -> String {
             (!isProperty && properties.contains(title) ? "@" : "") + title
         }
@@ -211,13 +211,15 @@ enum EntriesView {
         let isVictim = entries.isVictim(row: row)
         let isMarked = entries.marks.contains(entry.key)
         let isStale = entries.vanished.contains(ExactText(entry.key))
-        let role = isStale ? .dim : entries.flashes[ExactText(entry.key)]?.role ?? (isVictim ? .dying : .text)
+        let role =
+            isStale ? .dim : entries.flashes[ExactText(entry.key)]?.role ?? (isVictim ? .disappearing : .text)
         let cells = columns.map { column in
             switch column {
             case nil, .scan:
                 isMarked && !isStale
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
-                    : Table.Cell(isStale ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+                    : Table.Cell(
+                        isStale ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .disappearing)
             case .column(.key): keyCell(entry.key, pattern, look)
             case .column(let column):
                 entries.read.unknown[row]?.contains { $0.rawValue == column.title } == true
@@ -383,7 +385,7 @@ enum EntriesView {
                 arrangement.isFiltered
                 && (entries.victims?.own != nil || arrangement.condition != entries.victims?.condition)
             let among = isPart || arrangement.isPart || !arrangement.filter.isEmpty ? "among these " : ""
-            right.append(Span("likely victims of \(server.policy) \(among)first ", look[.dying]))
+            right.append(Span("likely victims of \(server.policy) \(among)first ", look[.disappearing]))
         }
         // An older list's victims may be evicted already.
         if !arrangement.victims.indices.isEmpty, EntriesScreen.age(model) == nil {
@@ -391,7 +393,8 @@ enum EntriesView {
             // They free 1% of the limit or, if that is less than an average entry, one entry.
             let average = arrangement.listing.valueBytes / UInt64(max(1, arrangement.listing.count))
             let next = (summary?.diskLimit ?? 0) / 100 > average ? "next 1%" : "next"
-            right.append(Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.dying]))
+            right.append(
+                Span("\(look.glyphs.descending) \(next) to be evicted: \(count) ", look[.disappearing]))
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: rect, look: look)

@@ -95,7 +95,7 @@ enum GroupsScreen: ScreenParts {
             right: Figures.position(level.cursor, of: level.order.count))
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire, .export].contains(id)
     }
 

@@ -10,7 +10,7 @@ struct GroupsState: Sendable {
     var ticket: Int?
     var problem: String?
     var scope = Scope()
-    /// The list of entries that the groups were opened from, and the groups that this list was opened from; one at most.
+    /// The list of entries from which the groups were opened, and the groups (at most one) from which that list was opened.
     var before: EntriesState?
     var outer: [GroupsState] = []
 

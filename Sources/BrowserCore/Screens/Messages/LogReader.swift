@@ -33,7 +33,7 @@ struct LogReader: Sendable {
         return found.line
     }
 
-    /// Costs a second read unless sequences show that no message is damaged, and more reads for each damaged part.
+    /// Needs a second read unless sequences show that no message is damaged, and more reads for each damaged part.
     func page(
         _ range: Range<Int>, limit: Int = LogLine.limit, in source: any StoreSource
     ) throws(SourceError) -> LogPage {
@@ -42,14 +42,14 @@ struct LogReader: Sendable {
         let first = range.lowerBound + read.missing
         if read.missing > 0 {
             page.existing = firstExisting(in: source) ?? first
-            // Without readable headers, messages are left out of the count.
+            // These messages still exist, but their headers are unreadable.
             page.damaged = Array(max(range.lowerBound, min(page.existing, first))..<first)
         }
         let rest = first..<range.upperBound
         if isWhole(read.lines, in: rest) {
             page.lines = zip(rest, read.lines).map { ($0, $1) }
         } else {
-            // The messages after the range were read instead of damaged ones.
+            // The read returned messages after the range in place of damaged ones.
             let lines = try prefix(of: read.lines[...], before: range.upperBound, in: source)
             try place(lines, in: rest, &page, source)
         }

@@ -3,7 +3,7 @@ import StoreInspection
 
 struct LogSearch: Sendable {
     /// Maximum kept matches; the latest are kept.
-    static let most = 20_000
+    static let maximum = 20_000
 
     var text = "" { didSet { take(text) } }
     private(set) var pattern: FilterPattern?
@@ -48,7 +48,7 @@ struct LogSearch: Sendable {
             numbers.append(number)
             lines[number] = line
         }
-        let excess = numbers.count - LogSearch.most
+        let excess = numbers.count - LogSearch.maximum
         if excess > 0 { drop(excess) }
     }
 

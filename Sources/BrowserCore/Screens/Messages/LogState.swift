@@ -89,7 +89,7 @@ struct LogState: Sendable {
     }
 
     mutating func update(_ archive: ArchiveSample) {
-        // Messages that it has may have been dropped since.
+        // Unchanged figures may include messages that were dropped since.
         guard archive != sample else { return }
         sample = archive
         archiveProblem = archive.problem
@@ -124,7 +124,7 @@ struct LogState: Sendable {
         let readable = [page.lines.first?.number, page.damaged.first].compactMap { $0 }.min()
         if isLive, page.existing > 0, let first = readable, let available {
             self.available = max(first, available.lowerBound)..<max(first, available.upperBound)
-            // Otherwise they would be requested again with the next state.
+            // Otherwise the dropped messages would be requested again at the next update.
             (cursor, top) = (max(first, cursor), max(first, top))
         }
     }

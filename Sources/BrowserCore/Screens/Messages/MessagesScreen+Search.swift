@@ -99,7 +99,7 @@ extension MessagesScreen {
         let title = "search messages \(range) of \(archive.name) for \(text)"
         return .ask(title, ticket: ticket) { (context) throws(SourceError) in
             var found: LogSearch.Found = ([], 0, [], 0)
-            // New messages are searched beside the list's own requests.
+            // New messages are searched without a ticket, in the queue of the list's own requests.
             let timeLimit = SearchTimeLimit(for: ticket == nil ? .milliseconds(100) : SearchTimeLimit.whole)
             let isComplete = try reader.scan(range, by: batch, context) { page in
                 found.firstExisting = max(found.firstExisting, page.existing)
@@ -118,7 +118,7 @@ extension MessagesScreen {
                         found.messages.append((number, line.beginning))
                     }
                 }
-                found.messages.removeFirst(max(0, found.messages.count - 2 * LogSearch.most))
+                found.messages.removeFirst(max(0, found.messages.count - 2 * LogSearch.maximum))
             }
             return isComplete ? found : nil
         } done: { (model, result: Result<LogSearch.Found?, SourceError>) in
@@ -165,10 +165,10 @@ extension MessagesScreen {
         guard found > 0 else { return "no match" + untested }
         let kept = search.dropped > 0 ? ", the latest \(Figures.count(search.numbers.count)) kept" : ""
         let index = search.count(before: log.cursor)
-        let isThere =
+        let isAtMatch =
             purpose == .find && search.numbers.indices.contains(index) && search.numbers[index] == log.cursor
-        let place = isThere ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
-        let wrapped = isThere && search.hasWrapped ? ", wrapped" : ""
-        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)\(wrapped)\(untested)"
+        let place = isAtMatch ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
+        let wrapped = isAtMatch && search.hasWrapped ? ", wrapped" : ""
+        return "\(place)\(Figures.count(found))\(isAtMatch ? "" : " found")\(kept)\(wrapped)\(untested)"
     }
 }

@@ -9,7 +9,7 @@ enum MessagesScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let log = model.log else { return .init("ls") }
         let count = log.available?.count ?? 0
-        // Without the option it prints ten.
+        // By default the command prints ten messages.
         return .init(
             "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [],
             remark: log.filter.isActive ? "Prints all messages; the filter has no command." : nil)
@@ -43,7 +43,7 @@ enum MessagesScreen: ScreenParts {
         ]
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         guard let log = model.log else { return true }
         switch id {
         case .open, .copy, .pager, .pipe, .export, .wrap: return log.count > 0
@@ -133,16 +133,16 @@ enum MessagesScreen: ScreenParts {
             return model.say("Messages wrap, so they don't scroll; \(key) cuts them.", seconds: 4)
         }
         let places = MessagesView.table(model).layout(in: model.layout.list)
-        let room = places.columns.last?.columns ?? 1
+        let available = places.columns.last?.columns ?? 1
         let widest = places.rows.reduce(0) { widest, row in
             let text = log.line(log.number(at: row)).map { MessagesView.row(of: $0, model.look) }
             return max(widest, TextWidth.width(of: text ?? ""))
         }
-        if columns > 0, widest <= log.firstColumn + room {
+        if columns > 0, widest <= log.firstColumn + available {
             return model.say("No more text to the right.", seconds: 3)
         }
         if columns < 0, log.firstColumn == 0 { return model.say("No more text to the left.", seconds: 3) }
-        model.log?.firstColumn = max(0, log.firstColumn + columns * max(1, room / 2))
+        model.log?.firstColumn = max(0, log.firstColumn + columns * max(1, available / 2))
     }
 
     static func open(_ model: inout Model) -> [Effect] { withMessage(&model) { show($0, &$1) } }

@@ -95,7 +95,7 @@ private struct EventReading: Sendable {
         }
         var busy = readings.compactMap(read)
         var left = Int(Browser.refreshInterval / pause)
-        while !busy.isEmpty, left > 0, count < EventLog.least, !context.isStopped() {
+        while !busy.isEmpty, left > 0, count < EventLog.minimum, !context.isStopped() {
             left -= 1
             context.pause(pause)
             busy = busy.compactMap(read)

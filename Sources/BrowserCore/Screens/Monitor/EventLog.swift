@@ -29,11 +29,11 @@ struct EventLog: Sendable {
     /// The ticket of the read that is running.
     var pending: Int?
 
-    static let least = 20_000
-    private static let leastOfArchive = 2_048
-    private static let leastOfBusy = 64
+    static let minimum = 20_000
+    private static let minimumPerArchive = 2_048
+    private static let busyMinimum = 64
     /// Number of events at which old ones are dropped: a quarter above the minimum, so that dropping is rare.
-    private var limit = least + least / 4
+    private var limit = minimum + minimum / 4
 
     var count: Int { records.count }
 
@@ -62,11 +62,11 @@ struct EventLog: Sendable {
             if let last = page.batch.events.last { latest[archive] = last.time }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
-        busy = Set(counts.filter { $0.value >= EventLog.leastOfBusy }.keys)
+        busy = Set(counts.filter { $0.value >= EventLog.busyMinimum }.keys)
         return insert(new)
     }
 
-    /// Adds the removal of an archive; another one of its name has other events.
+    /// Adds the removal of an archive; a new archive with its name has separate events.
     mutating func add(_ removal: StoreEvent) -> Change {
         let archive = ExactText(removal.archive)
         (next[archive], missed[archive], latest[archive]) = (nil, nil, nil)
@@ -92,16 +92,16 @@ struct EventLog: Sendable {
     private mutating func dropOldest() {
         isCutOff = true
         let archives = Set(records.map(\.event.archiveName)).count
-        let share = min(EventLog.leastOfArchive, EventLog.least / max(1, archives))
+        let share = min(EventLog.minimumPerArchive, EventLog.minimum / max(1, archives))
         var counts: [ExactText: Int] = [:]
         var kept: [(number: Int, event: StoreEvent)] = []
         for record in records.reversed() {
             let count = counts[record.event.archiveName, default: 0]
             counts[record.event.archiveName] = count + 1
-            if kept.count < EventLog.least || count < share { kept.append(record) }
+            if kept.count < EventLog.minimum || count < share { kept.append(record) }
         }
         records = kept.reversed()
-        limit = records.count + EventLog.least / 4
+        limit = records.count + EventLog.minimum / 4
     }
 
     private mutating func noteGap(in archive: ExactText, before event: ArchiveEvent?) {
@@ -126,13 +126,13 @@ struct EventLog: Sendable {
 
     /// The numbers of events that match a filter, by kind. O(events).
     func counts(matching filter: EventFilter) -> [EventKind: Int] {
-        records.reduce(into: [:]) { if filter.lets($1.event) { $0[$1.event.kind, default: 0] += 1 } }
+        records.reduce(into: [:]) { if filter.matches($1.event) { $0[$1.event.kind, default: 0] += 1 } }
     }
 
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
         guard count > 0 else { return [] }
         var found: [Int] = []
-        for record in records.reversed() where filter.lets(record.event) {
+        for record in records.reversed() where filter.matches(record.event) {
             found.append(record.number)
             if found.count == count { break }
         }
@@ -141,7 +141,7 @@ struct EventLog: Sendable {
 
     /// The numbers of the events that match, from `start` on.
     func numbers(from start: Int, matching filter: EventFilter) -> [Int] {
-        records[index(of: start)...].filter { filter.lets($0.event) }.map(\.number)
+        records[index(of: start)...].filter { filter.matches($0.event) }.map(\.number)
     }
 
     /// The numbers whose events are still kept. Requires and returns ascending order.
@@ -197,7 +197,7 @@ struct EventFilter: Sendable, Hashable {
 
     var isEmpty: Bool { archive == nil && kind == nil && pattern == nil }
 
-    func lets(_ event: StoreEvent) -> Bool {
+    func matches(_ event: StoreEvent) -> Bool {
         if let archive, event.archiveName != ExactText(archive) { return false }
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
@@ -230,8 +230,8 @@ struct EvictedReturns: Sendable {
 
     /// An archive that uses less than this share of its disk limit isn't too small: it was emptied since.
     private static let fullShare = 0.8
-    /// Minimum number of the latest evicted keys that are kept.
-    private static let mostEvicted = 65_536
+    /// Number of the latest evicted keys that are always kept.
+    private static let minimumEvicted = 65_536
 
     mutating func note(_ batch: EventBatch) {
         for event in batch.events {
@@ -250,8 +250,8 @@ struct EvictedReturns: Sendable {
         _ = remove(event.keyHash)
         let bytes = UInt64(clamping: event.bytes)
         evicted[event.keyHash] = (event.time, bytes, sizes.append(bytes))
-        guard sizes.count >= 4 * EvictedReturns.mostEvicted else { return }
-        let latest = evicted.sorted { $0.value.place < $1.value.place }.suffix(EvictedReturns.mostEvicted)
+        guard sizes.count >= 4 * EvictedReturns.minimumEvicted else { return }
+        let latest = evicted.sorted { $0.value.place < $1.value.place }.suffix(EvictedReturns.minimumEvicted)
         (evicted, sizes) = ([:], SuffixSums())
         for (key, value) in latest { evicted[key] = (value.time, value.bytes, sizes.append(value.bytes)) }
     }

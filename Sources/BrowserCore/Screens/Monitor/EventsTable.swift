@@ -93,7 +93,7 @@ enum EventText {
         let words =
             value.replacement?.kind == .record
             ? "Replaced" + start.dropFirst(EventKind.record.label.count)
-            : start.isEmpty ? "Replaced" : start.beginningLarge
+            : start.isEmpty ? "Replaced" : start.firstUppercased
         return "\(words); \(Browser.keyName(model, .refresh)) shows the new value."
     }
 
@@ -111,7 +111,7 @@ enum EventText {
         return event.cause == .person ? text + " by a user" : text
     }
 
-    /// The replacement and the metadata of an entry, for the end of its history.
+    /// Lines about the replacement and the metadata of an entry, shown below its history.
     static func details(_ value: ValueState, _ model: Model) -> [String] {
         var lines: [String] = []
         if value.isStale { lines += ["", replaced(value, model)] }

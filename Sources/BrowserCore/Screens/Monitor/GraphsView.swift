@@ -6,8 +6,8 @@ enum GraphsView {
     static let spans: [Double] = [60, 300, 900, 3600, 4 * 3600, 12 * 3600]
 
     /// Rows and columns that a graph needs, title and times included.
-    private static let leastRows = 4
-    private static let leastColumns = 30
+    private static let minimumRows = 4
+    private static let minimumColumns = 30
 
     struct Times: Sendable {
         let count: Int
@@ -44,7 +44,7 @@ enum GraphsView {
 
     /// Graphs side by side and the columns of each.
     private static func columns(_ monitor: MonitorState, in rect: Rect) -> (across: Int, width: Int) {
-        let across = monitor.isZoomed || rect.columns < 2 * leastColumns + 2 ? 1 : 2
+        let across = monitor.isZoomed || rect.columns < 2 * minimumColumns + 2 ? 1 : 2
         return (across, (rect.columns - 2 * (across - 1)) / across)
     }
 
@@ -71,7 +71,7 @@ enum GraphsView {
         let metrics = Metric.shown(model)
         let (across, width) = columns(monitor, in: rect)
         let lines = (metrics.count + across - 1) / across
-        let down = min(max(1, rect.rows / leastRows), monitor.isZoomed ? 1 : lines)
+        let down = min(max(1, rect.rows / minimumRows), monitor.isZoomed ? 1 : lines)
         let selected = metrics.firstIndex(of: monitor.metric) ?? 0
         let firstRow = max(0, min(selected / across, lines - down))
         let shown =

@@ -80,7 +80,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return limits.reduce(0) { sum, limit in sum + min(limit, .max - sum) }
     }
 
-    /// The current figure of the archives together; nil until two refreshes were seen.
+    /// The current figure of all these archives; nil until two refreshes were seen.
     func now(of archives: [ArchiveSample], _ histories: [ExactText: ArchiveHistory]) -> Double? {
         var sum: GraphColumn?
         for sample in archives {
@@ -212,11 +212,11 @@ extension Browser {
             let archives = Metric.archives(of: alarm.archive, in: figures.counted)
             let value = alarm.metric.now(of: archives, model.archives.histories)
             // An unreadable archive still exists.
-            let isThere = figures.archives.contains { sample in
+            let exists = figures.archives.contains { sample in
                 alarm.archive.map { ExactText($0) == ExactText(sample.name) } ?? true
             }
             let change =
-                isThere
+                exists
                 ? model.archives.alarms[index].take(value, at: moment)
                 : model.archives.alarms[index].end(at: moment)
             switch change {
@@ -224,7 +224,7 @@ extension Browser {
                 let text = value.map(alarm.metric.text) ?? ""
                 ringing.append("\(alarm.subject(model)) \(text)\(alarm.metric.window), \(alarm.words)")
             case .ends(let seconds)?:
-                let removed = isThere ? "" : "; the archive was removed"
+                let removed = exists ? "" : "; the archive was removed"
                 over.append(
                     "\(alarm.subject(model)) was \(alarm.words) for \(Figures.duration(seconds))\(removed)"
                 )

@@ -71,7 +71,7 @@ enum MonitorScreen: ScreenParts {
             right: Figures.position(row, of: count))
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         let part = model.monitor?.part ?? .events
         if id == .reverse { return ServerTables.areShown(model) }
         let ofGraphs: Set<ActionID> = [.span, .alarm, .earlier, .later]
@@ -94,8 +94,8 @@ enum MonitorScreen: ScreenParts {
     // MARK: Actions
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
-        let isOfOne = model.parts.isOfOneArchive || part == .graphs
-        let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
+        let isOfSingleArchive = model.parts.isOfOneArchive || part == .graphs
+        let archive = isOfSingleArchive && !model.isOfServer ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.origin(opening: .monitor), archive: archive)
         model.monitor?.span = model.archives.span
         let log = model.shownEvents
@@ -168,7 +168,7 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// Moves the cursor of the graphs by a column; behind the last column it is removed.
+    /// Moves the cursor of the graphs by a column; after the last column it is removed.
     private static func read(_ model: inout Model, _ monitor: MonitorState, step: Int64) {
         let times = GraphsView.times(model, monitor)
         let column = (GraphsView.cursor(monitor, times) ?? times.last) + step

@@ -109,7 +109,7 @@ enum MonitorView {
         case .processes where model.isOfServer, .events where model.isOfServer:
             let (count, filter) = (ServerTables.count(monitor), monitor.filter.text)
             if !filter.isEmpty { facts.append(Span("filter \"\(filter)\"", look[.accent])) }
-            if monitor.hidesOwn { facts.append(Span("without own", look[.accent])) }
+            if monitor.hidesOwn { facts.append(Span("without vellum", look[.accent])) }
             facts.append(
                 Span(
                     monitor.part == .processes

@@ -28,19 +28,19 @@ struct QueryRows: Sendable {
     /// The shown position of an answer's row; 0 if it isn't shown.
     func place(of row: Int) -> Int { places.map { $0.firstIndex(of: row) ?? 0 } ?? row }
 
-    func count(of answer: QueryAnswer) -> Int { places?.count ?? answer.rows.count }
+    func count(of answer: QueryResult) -> Int { places?.count ?? answer.rows.count }
 
-    mutating func sort(_ answer: QueryAnswer, by order: Order?) {
+    mutating func sort(_ answer: QueryResult, by order: Order?) {
         self.order = order.flatMap { answer.columns.indices.contains($0.column) ? $0 : nil }
         arrange(answer)
     }
 
-    mutating func filter(_ answer: QueryAnswer, by text: String) {
+    mutating func filter(_ answer: QueryResult, by text: String) {
         filter = text
         arrange(answer)
     }
 
-    private mutating func arrange(_ answer: QueryAnswer) {
+    private mutating func arrange(_ answer: QueryResult) {
         let rows = answer.rows
         var shown = Array(rows.indices)
         if let text = SearchText(filter) { shown.removeAll { !rows[$0].cells.contains(where: text.matches) } }
@@ -56,24 +56,24 @@ struct QueryRows: Sendable {
     }
 
     /// Applies order and filter to a new answer of the same query.
-    mutating func renew(for answer: QueryAnswer) {
+    mutating func renew(for answer: QueryResult) {
         changes = [:]
         sort(answer, by: order)
     }
 
     /// The columns that aren't hidden or scrolled out. The first is always shown.
-    func columns(of answer: QueryAnswer) -> [Int] {
+    func columns(of answer: QueryResult) -> [Int] {
         let chosen = chosen(of: answer)
         return Array(chosen.prefix(1) + chosen.dropFirst(1 + before(in: answer)))
     }
 
-    func before(in answer: QueryAnswer) -> Int { min(firstColumn, max(0, chosen(of: answer).count - 2)) }
+    func before(in answer: QueryResult) -> Int { min(firstColumn, max(0, chosen(of: answer).count - 2)) }
 
-    private func chosen(of answer: QueryAnswer) -> [Int] {
+    private func chosen(of answer: QueryResult) -> [Int] {
         answer.columns.indices.filter { $0 == 0 || !hidden.contains(answer.columns[$0].title) }
     }
 
-    mutating func scroll(by columns: Int, in answer: QueryAnswer) {
+    mutating func scroll(by columns: Int, in answer: QueryResult) {
         firstColumn = max(0, before(in: answer) + columns)
         firstColumn = before(in: answer)
     }

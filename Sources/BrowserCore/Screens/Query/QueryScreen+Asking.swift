@@ -138,7 +138,7 @@ extension QueryScreen {
         return []
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         guard let query = model.query, query.row?.key == nil else { return true }
         switch id {
         case .filter, .explain, .export, .frequency: return query.answer != nil
@@ -161,7 +161,7 @@ extension QueryScreen {
 
     private static func askEvery(_ model: inout Model) {
         guard let query = model.query else { return }
-        let every = QueryState.paces.next(after: query.every)
+        let every = QueryState.refreshIntervals.next(after: query.every)
         model.query?.every = every
         let how =
             every.map { "Refreshing every \(Figures.interval($0))." }
@@ -172,8 +172,8 @@ extension QueryScreen {
     // MARK: Running
 
     /// Runs the query of the line.
-    /// - Parameter isByItself: whether it is an automatic refresh.
-    static func ask(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
+    /// - Parameter isAutomatic: whether it is an automatic refresh.
+    static func ask(_ model: inout Model, isAutomatic: Bool = false) -> [Effect] {
         guard var query = model.query else { return [] }
         let text = query.text
         guard let pipeline = query.pipeline else {
@@ -211,15 +211,15 @@ extension QueryScreen {
                 if case .success(let (_, unmarked)) = result, model.query?.ticket == ticket {
                     unmark(&model, unmarked)
                 }
-                return answered(&model, ticket, result.map(\.0), askedAt: time, isByItself: isByItself)
+                return answered(&model, ticket, result.map(\.0), askedAt: time, isAutomatic: isAutomatic)
             })
         return effects
     }
 
     /// `nil`: it was stopped.
     private static func answered(
-        _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>, askedAt: Timestamp,
-        isByItself: Bool
+        _ model: inout Model, _ ticket: Int, _ result: Result<QueryResult?, SourceError>, askedAt: Timestamp,
+        isAutomatic: Bool
     ) -> [Effect] {
         model.ends(ticket)
         guard var query = model.query, query.ticket == ticket else { return [] }
@@ -255,12 +255,12 @@ extension QueryScreen {
             }
             query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
             // The next query is being typed; its letters must not act on the rows.
-            let isWriting = query.field.text != query.asked
-            query.isTyping = query.isTyping && isWriting
+            let isEdited = query.field.text != query.asked
+            query.isTyping = query.isTyping && isEdited
         case .failure(let error):
             query.problem = error.description
             outcome = error.description
-            isRefused = error.isOfAccesses && model.overlay == nil && model.prompt == nil && !isByItself
+            isRefused = error.isAccessRefusal && model.overlay == nil && model.prompt == nil && !isAutomatic
         }
         query.recalled = nil
         model.query = query
@@ -271,10 +271,10 @@ extension QueryScreen {
                 model.query?.allowsAccesses = text
                 return ask(&model)
             }
-            // Without a question the query runs again at once.
+            // Without a confirmation dialog the query runs again immediately.
             if !effects.isEmpty { return effects }
         }
-        if isByItself { return [] }
+        if isAutomatic { return [] }
         let past = PastQuery(
             archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now)
         model.queryHistory.remember(past)
@@ -289,11 +289,11 @@ extension QueryScreen {
     }
 
     /// Runs the query of the result again, unless another one is being edited.
-    static func askAgain(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
+    static func askAgain(_ model: inout Model, isAutomatic: Bool = false) -> [Effect] {
         guard let query = model.query, query.answer != nil, query.field.text == query.answered else {
             return []
         }
-        return ask(&model, isByItself: isByItself)
+        return ask(&model, isAutomatic: isAutomatic)
     }
 
     /// The marked rows or, without marks, all as shown. Rows that are not in memory are read again: marked ones as whole entries, all

@@ -26,7 +26,7 @@ extension QueryScreen {
     }
 
     /// Maximum number of filtered rows that are counted: their keys are written into the query.
-    private static let mostFiltered = 200
+    private static let maximumFiltered = 200
 
     /// The query to count: `rows`, or for a filtered result one that finds the shown entries by their keys, with the same columns.
     /// Warns if it can't leave out the hidden rows.
@@ -36,7 +36,7 @@ extension QueryScreen {
         }
         let shown = (0..<query.view.count(of: answer)).map { answer.rows[query.view.row($0)] }
         let keys = shown.compactMap { $0.key ?? $0.target?.key }
-        guard keys.count == shown.count, (1...mostFiltered).contains(keys.count) else {
+        guard keys.count == shown.count, (1...maximumFiltered).contains(keys.count) else {
             model.say("Counts all rows, also those that the filter hides.", role: .warning)
             return rows
         }
@@ -76,8 +76,8 @@ extension QueryScreen {
         return ask(&model)
     }
 
-    /// Shows the result again from which the current one was opened, and refreshes it if the browser has changed entries since. Nil
-    /// without an outer result.
+    /// Returns to the result from which the current one was opened, and refreshes it if the browser has changed entries since.
+    /// Nil without an outer result.
     static func returnToOuter(_ model: inout Model) -> [Effect]? {
         guard let query = model.query, let outer = query.outer, var before = outer.query.first else {
             return nil
@@ -129,7 +129,7 @@ extension QueryScreen {
         return counted.total
     }
 
-    static func count(in row: QueryAnswer.Row) -> Int {
+    static func count(in row: QueryResult.Row) -> Int {
         guard row.values.count > 1, case .number(.integer(let count)) = row.values[1] else { return 0 }
         return Int(clamping: count)
     }

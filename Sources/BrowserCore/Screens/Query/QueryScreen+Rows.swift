@@ -14,7 +14,7 @@ extension QueryScreen {
         var chosen = ChosenEntries(
             archive: query.archive,
             targets: query.marks.isEmpty ? all.filter { !removed.contains($0) } : all,
-            isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
+            incompleteReason: query.marking != nil ? Browser.stillMarking : nil,
             absence: query.row == nil
                 ? "" : all.isEmpty ? " The row combines several." : " \(EntriesScreen.removedText)")
         guard !query.marks.isEmpty else { return chosen }
@@ -56,7 +56,7 @@ extension QueryScreen {
             model.ends(ticket)
             guard model.query?.marking == ticket else { return }
             model.query?.marking = nil
-            model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
+            model.withdrawNotice(Browser.stillMarking, instead: Browser.nowMarked)
             guard case .success(let marks) = result, model.query?.answered == query.answered else {
                 return
             }
@@ -65,7 +65,7 @@ extension QueryScreen {
         }
     }
 
-    private static func markedAll(_ answer: QueryAnswer) -> String {
+    private static func markedAll(_ answer: QueryResult) -> String {
         let all = "Marked all \(Figures.count(answer.targets.count, "entry", "entries"))"
         let beyond = answer.count - answer.rows.count
         return beyond > 0 ? "\(all), \(Figures.count(beyond)) of them beyond the rows shown." : "\(all)."
@@ -73,7 +73,7 @@ extension QueryScreen {
 
     // MARK: Order
 
-    /// Sorts by the next shown column; after the last one in the query's order.
+    /// Sorts by the next shown column; after the last column, restores the query's order.
     static func sortByNext(_ model: inout Model) {
         guard let query = model.query, let answer = query.answer else { return }
         let columns = query.view.columns(of: answer)
@@ -81,7 +81,7 @@ extension QueryScreen {
         sort(&model, by: columns.indices.contains(next) ? QueryRows.Order(column: columns[next]) : nil)
     }
 
-    /// Sorts by a column ascending, then descending, then in the query's order.
+    /// Sorts by a column ascending, then descending; a third call restores the query's order.
     static func sort(_ model: inout Model, byColumn column: Int) {
         guard let order = model.query?.view.order, order.column == column else {
             return sort(&model, by: QueryRows.Order(column: column))
@@ -128,7 +128,7 @@ extension QueryScreen {
 
     // MARK: Changes
 
-    static func figuresCame(_ model: inout Model) -> [Effect] {
+    static func figuresLoaded(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, query.ticket == nil, !query.view.isChecking
         else { return [] }
         let count = query.view.count(of: answer)

@@ -120,13 +120,13 @@ extension QueryScreen {
         list.isOfSavedQueries = true
         list.keys.insert(("ctrl+x", "Delete"), at: 1)
         list.removed = { model, number in
-            askToForget(&model, all[number])
+            confirmForgetting(&model, all[number])
             return []
         }
         model.overlay = list
     }
 
-    private static func askToForget(_ model: inout Model, _ query: SavedQuery) {
+    private static func confirmForgetting(_ model: inout Model, _ query: SavedQuery) {
         if let place = query.setting {
             return model.say("\(query.name) is set in \(place); delete it there.", role: .warning)
         }

@@ -67,7 +67,7 @@ enum QueryScreen: ScreenParts {
             query.ticket == nil, !query.isTyping, model.overlay == nil, model.prompt == nil,
             model.now.seconds(since: asked) >= every
         else { return [] }
-        return askAgain(&model, isByItself: true)
+        return askAgain(&model, isAutomatic: true)
     }
 
     static func clear(_ model: inout Model) -> [Effect] {

@@ -15,7 +15,7 @@ struct QueryState: Sendable {
     /// Properties of some of the archive's values.
     var sample = PropertySample()
 
-    var answer: QueryAnswer?
+    var answer: QueryResult?
     /// Set if the last query counts the values of a column.
     var counted: Counted?
     /// The result that the last query was opened from: Back shows it again.
@@ -62,7 +62,7 @@ struct QueryState: Sendable {
         var query: [QueryState]
     }
 
-    static let paces: [Double?] = [nil, 1, 5, 30]
+    static let refreshIntervals: [Double?] = [nil, 1, 5, 30]
 
     /// Maximum visible completions, and lines of the query.
     static let shownCompletions = 8
@@ -100,7 +100,7 @@ struct QueryState: Sendable {
             "for example: find \(condition ?? "@size > 1000") | sort \(text.map { "\($0.property)" } ?? "@size") | limit 10"
     }
 
-    var row: QueryAnswer.Row? {
+    var row: QueryResult.Row? {
         let row = view.row(cursor)
         return answer.flatMap { $0.rows.indices.contains(row) ? $0.rows[row] : nil }
     }
@@ -114,7 +114,7 @@ struct QueryState: Sendable {
             }
     }
 
-    /// The mistakes before the end of the text, where typing may continue.
+    /// The errors before the end of the text, where typing may continue.
     var marked: [QuerySyntaxError] {
         let end = field.text.utf8.count
         return errors.filter { $0.position < end }

@@ -53,13 +53,13 @@ enum QueryView {
 
     /// The columns of the result. Columns of texts have the widths of their widest cells if all columns then fit.
     private static func columns(
-        of answer: QueryAnswer, _ shown: [Int], _ view: QueryRows, _ model: Model
+        of answer: QueryResult, _ shown: [Int], _ view: QueryRows, _ model: Model
     ) -> [Table.Column] {
         let look = model.look
         let widths = shown.map { index in
             let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
             return cells.reduce(answer.columns[index].width) {
-                max($0, min(QueryAnswer.widest, TextWidth.width(of: look.legible($1))))
+                max($0, min(QueryResult.widest, TextWidth.width(of: look.legible($1))))
             }
         }
         let wanted = zip(shown, widths).reduce(30) { sum, column in
@@ -74,7 +74,7 @@ enum QueryView {
             let width = max(1, widths[place], title)
             return Table.Column(
                 column.title,
-                width: column.isNumeric || isPacked && width < QueryAnswer.widest
+                width: column.isNumeric || isPacked && width < QueryResult.widest
                     ? .fixed(width) : .minimum(min(width, 24), weight: 1),
                 alignment: column.isNumeric ? .trailing : .leading, priority: place,
                 order: order.map { $0 ? .descending : .ascending },
@@ -83,7 +83,7 @@ enum QueryView {
     }
 
     /// Whether there is a column of marks and changes, which rows of several entries don't have.
-    static func hasSigns(_ answer: QueryAnswer) -> Bool { !answer.targets.isEmpty }
+    static func hasSigns(_ answer: QueryResult) -> Bool { !answer.targets.isEmpty }
 
     private static func sign(_ change: QueryRows.Change?) -> String {
         switch change {
@@ -135,14 +135,14 @@ enum QueryView {
 
     private typealias Remark = (text: String, role: Role)
 
-    /// The lines below the query: its mistake, the expected words, or the result's figures.
+    /// The lines below the query: its error, the expected words, or the result's figures.
     static func remarks(_ model: Model) -> [[Span]] {
         guard let query = model.query else { return [] }
         let most = model.size.rows >= 20 ? 6 : 3
         let remarks = remarks(of: query, model)
         // While typing, one line, so that the rows don't move.
         let isHint = query.isTyping && query.problem == nil && !query.errors.isEmpty
-        var lines = isHint ? [remarks] : flow(remarks, columns: model.size.columns - 2)
+        var lines = isHint ? [remarks] : wrapped(remarks, columns: model.size.columns - 2)
         if lines.count > most {
             lines.removeLast(lines.count - most + 1)
             let rest =
@@ -167,7 +167,7 @@ enum QueryView {
             return [(remark, .warning)]
         }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
-            // A condition alone is a stage too.
+            // A condition without `find` is also a stage.
             let property = error.expected.contains(.word("find")) ? [QueryExpectation.property] : []
             let names = (property + error.expected.prefix(12)).map(\.name).joined(separator: ", ")
             return [("Expected next: \(names)", .dim)]
@@ -238,33 +238,33 @@ enum QueryView {
         }
     }
 
-    private static func warnings(_ answer: QueryAnswer) -> String? {
+    private static func warnings(_ answer: QueryResult) -> String? {
         let warnings = answer.report.warnings.prefix(3)
         return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }
 
-    /// The query's mistake or warnings, in one line.
+    /// The query's error or warnings, in one line.
     static func trouble(_ query: QueryState) -> String? {
         query.problem
             ?? (query.isTyping
                 ? query.marked.first?.description(in: query.field.text) : query.answer.flatMap(warnings))
     }
 
-    private static func flow(_ remarks: [Remark], columns: Int) -> [[Remark]] {
+    private static func wrapped(_ remarks: [Remark], columns: Int) -> [[Remark]] {
         var lines: [[Remark]] = []
-        var room = 0
+        var available = 0
         for remark in remarks {
             var gap = "  "
             for word in TextWrap.lines(remark.text, columns: max(1, columns)).joined(separator: " ").split(
                 separator: " ")
             {
                 let width = TextWidth.width(of: word) + gap.count
-                if width <= room {
+                if width <= available {
                     lines[lines.count - 1].append((gap + word, remark.role))
-                    room -= width
+                    available -= width
                 } else {
                     lines.append([(String(word), remark.role)])
-                    room = columns - TextWidth.width(of: word)
+                    available = columns - TextWidth.width(of: word)
                 }
                 gap = " "
             }

@@ -35,7 +35,7 @@ enum StoresScreen: ScreenParts {
         model.stores.selected.map { .line([Span($0.path, model.look[.dim])], right: "") }
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         !model.stores.rows.isEmpty || ![.open, .pause, .filter, .favorite, .closeStore].contains(id)
     }
 
@@ -71,7 +71,7 @@ enum StoresScreen: ScreenParts {
             model.stores.note(stores, at: moment)
             let path = model.stores.left ?? model.stores.selected?.path
             model.stores.left = nil
-            (model.stores.stores, model.stores.unremembered) = (stores, list.unremembered)
+            (model.stores.stores, model.stores.favoritesProblem) = (stores, list.favoritesProblem)
             model.stores.problem = nil
             hold(&model, to: path)
         case .failure(let error): model.stores.problem = error.description
@@ -106,7 +106,7 @@ enum StoresScreen: ScreenParts {
         let before = model.openStores.map(\.store)
         let isKnown = isOpened && model.number(ofStore: path) != nil && path != model.folder
         if let closed = model.showStore(path) {
-            model.say("Closed \(closed): at most \(Workspace.most) stores are open at once.", seconds: 6)
+            model.say("Closed \(closed): at most \(Workspace.maximum) stores are open at once.", seconds: 6)
         }
         let closed = before.filter { model.number(ofStore: $0) == nil } + (isKnown ? [path] : [])
         return Browser.refreshUnlessPaused(&model) + [remember(path)] + closed.map(close)
@@ -126,12 +126,12 @@ enum StoresScreen: ScreenParts {
             keys: [("enter", "Open"), ("tab", "Complete"), ("esc", "Cancel")], purpose: .store)
     }
 
-    /// Opens a store, ring file or server beside the open ones.
+    /// Opens a store, ring file or server in addition to the open ones.
     static func openOther(_ typed: String, _ model: inout Model) -> [Effect] {
         guard !typed.isEmpty else { return [] }
         let isServer = ServerAddress.isURL(typed)
-        let path = isServer ? typed : StorePath.whole(WholeFile.path(typed: typed))
-        let password = model.surroundings.serverPassword
+        let path = isServer ? typed : StorePath.absolute(WholeFile.path(typed: typed))
+        let password = model.environment.serverPassword
         let title = "opening \(StorePath.name(path))"
         let ticket = model.begin(title, aim: .store)
         let effect = Effect.ask(title, ticket: ticket) { (context) throws(SourceError) in

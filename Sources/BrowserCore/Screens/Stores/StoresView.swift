@@ -83,7 +83,7 @@ enum StoresView {
             words = "\(Figures.count(model.stores.rows.count)) of \(all)  filter \"\(model.stores.filter)\""
         }
         var spans = [Span(words, look[.dim])]
-        if let problem = model.stores.unremembered {
+        if let problem = model.stores.favoritesProblem {
             spans.insert(Span("Can't read favorites: \(problem)  ", look[.warning]), at: 0)
         }
         frame.write(spans, at: layout.info.inset(left: 1).origin, within: layout.info.line(0))
@@ -129,7 +129,7 @@ struct StoresState: Sendable {
     var stores: [StoreSummary]?
     var problem: String?
     /// Why favorites couldn't be read.
-    var unremembered: String?
+    var favoritesProblem: String?
     private(set) var histories: [ExactText: ArchiveHistory] = [:]
     var filter = ""
     var cursor = 0

@@ -5,17 +5,17 @@ import TerminalKit
 extension ValueScreen {
     /// The matches, and whether the value was unchanged when the search ended.
     private struct Outcome: Sendable {
-        var found: FoundPlaces?
+        var found: SearchMatches?
         var isSame = true
     }
 
     /// Replaces an incomplete tree by the text view, which is complete.
     static func leaveCutTree(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.mode == .tree, value.tree?.isCut == true else { return [] }
-        return turn(&model) { $0.turn(to: .text) }
+        return switchView(&model) { $0.switchView(to: .text) }
     }
 
-    static func askWhatToFind(_ model: inout Model) -> [Effect] {
+    static func askFindText(_ model: inout Model) -> [Effect] {
         guard let value = model.value else { return [] }
         let isHex = value.mode == .hex
         model.prompt = Prompt(
@@ -48,7 +48,7 @@ extension ValueScreen {
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         // Enter without a text keeps the previous search.
         if isKept, model.value?.find.text.isEmpty == false {
-            sayPlace(&model)
+            showMatchPosition(&model)
             return []
         }
         guard model.value?.find.text != prompt.before else { return [] }
@@ -82,30 +82,30 @@ extension ValueScreen {
             return ask(value, ticket) { context in Outcome(found: tree.find(pattern, context.progress)) }
         }
         let text = value.find.text
-        let wanted: FoundPlaces.Wanted? =
+        let wanted: SearchMatches.Wanted? =
             value.mode == .hex
             ? BytePattern(digitsOrText: text).map { .bytes($0) } : SearchText(text).map { .text($0) }
         guard let wanted else { return nil }
         if let held = value.heldBytes {
             return ask(value, ticket) { context in
                 Outcome(
-                    found: FoundPlaces.find(wanted, in: held.count, progress: context.progress) {
+                    found: SearchMatches.find(wanted, in: held.count, progress: context.progress) {
                         Array(held[$0])
                     })
             }
         }
         guard let entry = value.load?.entry else { return nil }
         return ask(value, ticket) { (context) throws(SourceError) in
-            var isThere = true
-            let found = try FoundPlaces.find(wanted, in: entry.valueBytes, progress: context.progress) {
+            var exists = true
+            let found = try SearchMatches.find(wanted, in: entry.valueBytes, progress: context.progress) {
                 (range) throws(SourceError) in
                 let bytes = try context.source.bytes(value.key, range: range, in: value.archive)
-                if bytes == nil { isThere = false }
+                if bytes == nil { exists = false }
                 return bytes
             }
             let now = try context.source.entry(value.key, in: value.archive)
             return Outcome(
-                found: isThere ? found : FoundPlaces(), isSame: now.map(entry.isSameValue) ?? false)
+                found: exists ? found : SearchMatches(), isSame: now.map(entry.isSameValue) ?? false)
         }
     }
 
@@ -123,7 +123,7 @@ extension ValueScreen {
             case .success(let outcome):
                 guard let found = outcome.found else { break }
                 model.value?.find.found = found
-                model.value?.find.isOfOther = !outcome.isSame
+                model.value?.find.hasChanged = !outcome.isSame
                 if !outcome.isSame { model.value?.isStale = true }
                 if let start = model.value?.find.start { go(to: found.first(from: start), &model) }
             }
@@ -155,12 +155,12 @@ extension ValueScreen {
             let count = found.places.count
             go(to: (next + count - 1) % count, &model)
         }
-        sayPlace(&model)
+        showMatchPosition(&model)
         return []
     }
 
     /// Shows the match's number as a notice on screens without a status line.
-    private static func sayPlace(_ model: inout Model) {
+    private static func showMatchPosition(_ model: inout Model) {
         guard let note = model.value?.find.note, !note.isEmpty, model.size.rows < 9 else { return }
         model.say(note, seconds: 3)
     }
@@ -201,8 +201,8 @@ extension ValueState {
 }
 
 extension ValueTree {
-    func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> FoundPlaces? {
-        var found = FoundPlaces()
+    func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> SearchMatches? {
+        var found = SearchMatches()
         for index in nodes.indices {
             if index % 1024 == 0, !progress(Double(index) / Double(nodes.count)) { return nil }
             if matches(index, pattern) { found.add(index..<index + 1) }
@@ -231,11 +231,11 @@ struct ValueFind: Sendable {
     var start = 0
     var ticket: Int?
     /// Nil until the search ends.
-    var found: FoundPlaces?
+    var found: SearchMatches?
     var current: Int?
-    var isOfOther = false
+    var hasChanged = false
 
-    mutating func forget() { (ticket, found, current, isOfOther) = (nil, nil, nil, false) }
+    mutating func forget() { (ticket, found, current, hasChanged) = (nil, nil, nil, false) }
 
     /// The selected match, in bytes or nodes.
     var match: Range<Int>? { current.flatMap { found?.places[$0] } }
@@ -243,7 +243,7 @@ struct ValueFind: Sendable {
     var note: String {
         guard !text.isEmpty else { return "" }
         guard let found else { return ticket == nil ? "not searched" : "searching" }
-        if isOfOther { return "the value changed during the search" }
+        if hasChanged { return "the value changed during the search" }
         if found.count == 0 { return "no match" }
         let count = Figures.count(found.count)
         let all =

@@ -7,8 +7,8 @@ extension ValueState {
 
     var rowCount: Int { mode == .tree ? visible.count : (size + bytesPerRow - 1) / bytesPerRow }
 
-    /// Changes the view, at the same offset where the bytes are the same.
-    mutating func turn(to next: Mode) {
+    /// Changes the view. Keeps the offset between views of the same bytes.
+    mutating func switchView(to next: Mode) {
         let old = (bytes: heldBytes, place: place)
         let wasTree = mode == .tree
         mode = next
@@ -25,13 +25,13 @@ extension ValueScreen {
         switch id {
         case .mode:
             if value.modes.count == 1 { model.say("This value can only be shown as bytes.", seconds: 3) }
-            return turn(&model) { $0.turn(to: value.modes.next(after: value.mode)) }
+            return switchView(&model) { $0.switchView(to: value.modes.next(after: value.mode)) }
         case .fold: return foldOrOpen(&model)
         case .unfoldAll: foldAll(&model, [])
         case .foldAll:
             guard let nodes = value.tree?.nodes else { break }
             foldAll(&model, Set(nodes.indices.filter { $0 > 0 && nodes[$0].isContainer }))
-        case .find: return leaveCutTree(&model) + askWhatToFind(&model)
+        case .find: return leaveCutTree(&model) + askFindText(&model)
         case .findNext: return findNext(&model, forward: true)
         case .findPrevious: return findNext(&model, forward: false)
         case .history:
@@ -45,7 +45,7 @@ extension ValueScreen {
     }
 
     /// Changes the view and repeats the search there.
-    static func turn(_ model: inout Model, _ change: (inout ValueState) -> Void) -> [Effect] {
+    static func switchView(_ model: inout Model, _ change: (inout ValueState) -> Void) -> [Effect] {
         guard var value = model.value else { return [] }
         change(&value)
         value.find.start = value.place
@@ -65,7 +65,7 @@ extension ValueScreen {
         guard let part = OpenedPart(tree, node) else {
             return model.reply("The row shows the whole value.", seconds: 3)
         }
-        return turn(&model) { value in
+        return switchView(&model) { value in
             value.part = part
             value.mode = part.isText ? .text : .hex
             (value.top, value.text.top) = (0, 0)
@@ -74,7 +74,7 @@ extension ValueScreen {
     }
 
     static func closePart(_ model: inout Model) -> [Effect] {
-        turn(&model) { value in
+        switchView(&model) { value in
             value.part = nil
             value.mode = .tree
         }

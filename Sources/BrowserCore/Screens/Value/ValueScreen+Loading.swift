@@ -23,7 +23,7 @@ extension ValueScreen {
             case .success(let load?):
                 model.value?.show(load, seen: model.now)
                 return model.value?.find.text.isEmpty == false ? find(&model) : []
-            case .success(nil): return showGone(&model)
+            case .success(nil): return showRemoved(&model)
             case .failure(let error): model.value?.problem = error.description
             }
             return []
@@ -33,7 +33,7 @@ extension ValueScreen {
     static let removedText = "Evicted or removed since; this is the last value."
 
     /// Keeps the value of a removed entry on the screen, or returns to the list.
-    private static func showGone(_ model: inout Model) -> [Effect] {
+    private static func showRemoved(_ model: inout Model) -> [Effect] {
         guard let value = model.value else { return [] }
         if value.load == nil {
             guard let seen = model.entries?.preview.load, ExactText(seen.entry.key) == ExactText(value.key),

@@ -18,7 +18,7 @@ enum ValueScreen: ScreenParts {
         return ChosenEntries(archive: value.archive, targets: [target])
     }
 
-    static func targetsWent(_ model: inout Model) -> [Effect] { leave(&model) }
+    static func targetsRemoved(_ model: inout Model) -> [Effect] { leave(&model) }
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let value = model.value else { return .init("ls") }
@@ -49,7 +49,7 @@ enum ValueScreen: ScreenParts {
     }
 
     static func problem(_ model: Model) -> String? {
-        // Without a value the list area shows it in full.
+        // Without a value, the list area shows the problem in full.
         guard let value = model.value, let load = value.load else { return nil }
         let own = model.archives.problem ?? value.problem
         return own ?? (model.size.rows < 9 && value.find.text.isEmpty ? load.content.problem : nil)
@@ -68,7 +68,7 @@ enum ValueScreen: ScreenParts {
             let match = value.find.match.flatMap {
                 $0.overlaps(value.bytesInView(page)) ? $0.lowerBound : nil
             }
-            let text = value.isSpelling ? "JSON text, " : ""
+            let text = value.showsJSONText ? "JSON text, " : ""
             return "\(text)byte \(Figures.count(match ?? value.place)) of \(Figures.count(value.size))"
         }
         let count = value.rowCount
@@ -110,7 +110,7 @@ enum ValueScreen: ScreenParts {
         return items
     }
 
-    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+    static func hasEffect(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
         let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
         if value.load == nil, needsValue.contains(id) { return false }
@@ -128,7 +128,7 @@ enum ValueScreen: ScreenParts {
 
     /// Without a search, the key of the next match adds an element.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
-        let adds = id == .findNext && model.value?.find.text.isEmpty == true && isOfUse(.addElement, model)
+        let adds = id == .findNext && model.value?.find.text.isEmpty == true && hasEffect(.addElement, model)
         return adds && model.keyMap.action(.newEntry)?.keys.contains(key) == true ? .addElement : id
     }
 

@@ -2,7 +2,7 @@ import TerminalKit
 
 /// The text view: loading bytes around the visible rows, and moving by rows.
 extension ValueState {
-    /// Blocks loaded before and behind the visible row.
+    /// Blocks loaded before and after the visible row.
     private static let blocksBefore = 2
     private static let blocksBehind = 6
 

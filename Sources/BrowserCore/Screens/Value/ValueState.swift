@@ -75,7 +75,7 @@ struct ValueState: Sendable {
             switch mode {
             case .tree: content.tree != nil
             case .text: content.isText || content.spelling != nil
-            // The document of a server's hash has no bytes at the server.
+            // The bytes of a server's hash exist only in the document that shows it.
             case .hex: load?.typeName == nil
             }
         }
@@ -122,7 +122,7 @@ struct ValueState: Sendable {
     var heldBytes: [UInt8]? { part?.bytes ?? (mode == .text ? load?.content.spelling : nil) }
 
     /// Whether the text is the JSON of a value that is stored in another format.
-    var isSpelling: Bool { mode == .text && part == nil && load?.content.spelling != nil }
+    var showsJSONText: Bool { mode == .text && part == nil && load?.content.spelling != nil }
 
     var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
 
@@ -189,7 +189,7 @@ struct TextPlace: Sendable {
 
 struct StoredBytes: Sendable {
     static let chunk = TextWindow.block
-    private static let most = 128
+    private static let maximum = 128
 
     private(set) var chunks: [Int: [UInt8]] = [:]
     var pending: Range<Int>?
@@ -201,7 +201,7 @@ struct StoredBytes: Sendable {
     /// Adds bytes from a chunk's start. An incomplete chunk isn't kept, since it would look like the value's end.
     mutating func add(_ bytes: [UInt8], from first: Int, of size: Int) {
         let chunk = StoredBytes.chunk
-        if chunks.count + bytes.count / chunk >= StoredBytes.most { chunks = [:] }
+        if chunks.count + bytes.count / chunk >= StoredBytes.maximum { chunks = [:] }
         for start in stride(from: 0, to: bytes.count, by: chunk) {
             let end = min(start + chunk, bytes.count)
             guard end - start == chunk || first * chunk + end == size else { continue }

@@ -45,8 +45,8 @@ struct SharedWorkload {
         let archives: RemoteArchives<Article> = try ArchivesFactory(storePath: plan.scratch.fresh(folder))
             .archives(
                 remote: tier, trySetMaxMemorySize: 100.megaBytes, trySetMaxDiskSize: 100.megaBytes)
-        for _ in 0..<2000 where !archives.isCovered { usleep(5000) }
-        guard archives.isCovered else {
+        for _ in 0..<2000 where !archives.isTracked { usleep(5000) }
+        guard archives.isTracked else {
             throw BenchmarkError(
                 "P19: the server doesn't report changes: \(tier.health.trouble ?? "no reason")")
         }

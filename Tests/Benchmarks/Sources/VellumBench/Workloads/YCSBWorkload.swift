@@ -38,12 +38,12 @@ struct YCSBWorkload {
         guard !wanted.isEmpty else { return [] }
         plan.say("P16 YCSB: filling")
         // Includes inserted entries.
-        let room = plan.entries + 4 * (plan.runs + 1) * YCSBWorkload.most
+        let space = plan.entries + 4 * (plan.runs + 1) * YCSBWorkload.most
         let vellum = try plan.vellum("ycsb")
-        var ordered: [any KeyValueSystem] = [try plan.lmdb("ycsb", entries: room)]
-        ordered += try plan.rocksDB("ycsb", entries: room)
-        ordered.append(try plan.sqlite("ycsb", entries: room))
-        let limit = try plan.limit("ycsb", entries: room)
+        var ordered: [any KeyValueSystem] = [try plan.lmdb("ycsb", entries: space)]
+        ordered += try plan.rocksDB("ycsb", entries: space)
+        ordered.append(try plan.sqlite("ycsb", entries: space))
+        let limit = try plan.limit("ycsb", entries: space)
         let all: [any KeyValueSystem] = [vellum] + ordered + [limit]
         defer { all.close() }
         let fill = KeyBatch(plan.shuffledEntries(23, run: 0))

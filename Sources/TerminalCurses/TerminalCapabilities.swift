@@ -1,7 +1,7 @@
 import TerminalKit
 
 /// A terminal's capabilities, from the environment and its terminfo entry.
-package struct TerminalTraits: Sendable, Hashable {
+package struct TerminalCapabilities: Sendable, Hashable {
     /// The depth that the environment requests.
     package var depth: ColorDepth
     package var type: String
@@ -9,8 +9,8 @@ package struct TerminalTraits: Sendable, Hashable {
     /// screen is off unless the user configured it, although terminfo lists it.
     package var isGNUScreen: Bool
 
-    /// Whether the terminal obeys or ignores the private modes of ``TerminalModes``, as relatives of xterm do, which have a
-    /// mouse in terminfo. So has the Linux console (for another program), but it may print the modes.
+    /// Whether the terminal obeys or ignores the private modes of ``TerminalModes``, as xterm-compatible terminals do. Their
+    /// terminfo entries have a mouse. So has that of the Linux console (for gpm), but the console may print the modes.
     package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment: non-empty `NO_COLOR` turns colors off (<https://no-color.org>); `COLORTERM` of `truecolor` or

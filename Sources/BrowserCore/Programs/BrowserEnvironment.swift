@@ -1,7 +1,8 @@
 import StoreInspection
 import TerminalKit
 
-package struct Surroundings: Sendable, Hashable {
+/// The programs, folders and settings that the browser runs with.
+package struct BrowserEnvironment: Sendable, Hashable {
     package var clipboard = Clipboard.direct
     /// A shell command; nil: `less`, or `more` if it is missing.
     package var pager: String?

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-package struct KeyFacts: Sendable, Hashable {
+package struct KeyMetadata: Sendable, Hashable {
     /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or a module's own type.
     package var type: String
 
@@ -12,7 +12,7 @@ package struct KeyFacts: Sendable, Hashable {
 
     /// The displayed type of a key that the user has no rights to, or that this server of a cluster doesn't serve.
     static let forbidden = "no access"
-    static let objection = "no permission to read this key, or this server doesn't serve it"
+    static let forbiddenReason = "no permission to read this key, or this server doesn't serve it"
 
     /// The server's encoding: `listpack`, `hashtable` … Nil: unknown.
     package var layout: String?
@@ -36,7 +36,7 @@ package struct KeyFacts: Sendable, Hashable {
         return metadata
     }
 
-    /// Replaces a sequence number, which servers don't have. Differs between values with different facts.
+    /// A substitute for the sequence number, which servers don't have. Differs between values with different facts.
     private var version: UInt64 {
         var hasher = Hasher()
         hasher.combine(type)
@@ -53,8 +53,8 @@ extension ServerConnection {
     }
 
     /// Returns the facts of keys, in their order; nil for an absent key. Sends five commands a key at once, which change no idle time.
-    package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
-        let countsUses = try traits().countsUses
+    package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyMetadata?] {
+        let countsUses = try capabilities().countsUses
         let reported: [Set<QueryMetadata>] = [
             [.type], [.encoding], [.size], [.ttl, .expires], countsUses ? [.hits] : [.idle, .accessed],
         ]
@@ -67,7 +67,7 @@ extension ServerConnection {
         }
         let all = try ask(commands.flatMap { $0 }, in: database)
         let now = Timestamp.now()
-        return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyFacts? in
+        return try commands.enumerated().map { (place, commands) throws(SourceError) -> KeyMetadata? in
             let replies = Array(all[place * 5..<place * 5 + 5])
             // Another client may delete the key between two commands. Other errors must not become figures of 0.
             try accept(replies, to: commands) {
@@ -76,11 +76,11 @@ extension ServerConnection {
             let unknown = zip(replies, reported).reduce(into: Set<QueryMetadata>()) {
                 if let message = $1.0.error, ServerConnection.isForbidden(message) { $0.formUnion($1.1) }
             }
-            let type = unknown.contains(.type) ? KeyFacts.forbidden : replies[0].shownText
+            let type = unknown.contains(.type) ? KeyMetadata.forbidden : replies[0].shownText
             let (left, uses) = (replies[3].number ?? -1, replies[4].number)
             guard !type.isEmpty, type != "none", left != -2 else { return nil }
-            var facts = KeyFacts(
-                type: type, layout: replies[1].text, memory: KeyFacts.size(replies[2].number),
+            var facts = KeyMetadata(
+                type: type, layout: replies[1].text, memory: KeyMetadata.size(replies[2].number),
                 expires: left < 0 ? nil : now.adding(milliseconds: left))
             facts.unknown = unknown
             if countsUses {

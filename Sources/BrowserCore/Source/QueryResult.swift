@@ -11,7 +11,7 @@ package struct QueryRequest: Sendable, Hashable {
     package var allowsAccesses = false
 }
 
-package struct QueryAnswer: Sendable {
+package struct QueryResult: Sendable {
     package struct Column: Sendable, Hashable {
         package var title: String
         /// Its values are numbers.
@@ -27,7 +27,7 @@ package struct QueryAnswer: Sendable {
         init(title: String, property: QueryProperty?, form: Form) {
             (self.title, self.property, self.form) = (title, property, form)
             isNumeric = false
-            width = min(QueryAnswer.widest, TextWidth.width(of: title))
+            width = min(QueryResult.widest, TextWidth.width(of: title))
         }
 
         fileprivate mutating func widen(for text: String, isNumber: Bool) {
@@ -36,7 +36,7 @@ package struct QueryAnswer: Sendable {
                 fraction = max(fraction, Table.fraction(of: text))
                 whole = max(whole, columns - Table.fraction(of: text))
             }
-            width = min(QueryAnswer.widest, max(width, columns, whole + fraction))
+            width = min(QueryResult.widest, max(width, columns, whole + fraction))
         }
     }
 
@@ -101,7 +101,7 @@ package struct QueryAnswer: Sendable {
         var literals: [QueryLiteral?]
         var values: [SortValue]
         package var target: Target?
-        /// The query's row; nil beyond ``QueryAnswer/maximumBytes``.
+        /// The query's row; nil beyond ``QueryResult/maximumBytes``.
         fileprivate var source: QueryRow?
 
         fileprivate mutating func fill(upTo count: Int) {
@@ -111,7 +111,7 @@ package struct QueryAnswer: Sendable {
         }
     }
 
-    private static let mostProperties = 64
+    private static let maximumProperties = 64
     /// Rows that are shown. Actions apply to all rows.
     package static let maximumRows = 10_000
     private static let maximumBytes = 16 << 20
@@ -123,7 +123,7 @@ package struct QueryAnswer: Sendable {
     private static let measured = 1_000
 
     package private(set) var columns: [Column] = []
-    /// Number of properties beyond ``mostProperties``, which have no column.
+    /// Number of properties beyond ``maximumProperties``, which have no column.
     private var leftOut = 0
     package private(set) var rows: [Row] = []
     package private(set) var count = 0
@@ -145,14 +145,14 @@ package struct QueryAnswer: Sendable {
         private var pending: [(target: Target?, source: QueryRow?, literals: [QueryLiteral?])] = []
         private var bytes = 0
         private let forms: [String: Form]
-        /// Whether a row represents all entries with equal values, although it has the first one.
+        /// Whether a row stands for all entries with equal values, although the query returns the first of them.
         private let isOfSeveral: Bool
 
         init(_ plan: QueryPlan) {
             self.plan = plan
             isOfSeveral = plan.pipeline.stages.contains { if case .distinct = $0 { true } else { false } }
             forms = Form.all(plan.pipeline.stages)
-            cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties, grows: true)
+            cells = QueryColumns(plan, now: .now(), most: QueryResult.maximumProperties, grows: true)
         }
 
         mutating func add(_ row: QueryRow) {
@@ -165,9 +165,9 @@ package struct QueryAnswer: Sendable {
                         hasDeadline: entry.expires != nil)
             }
             if let target { targets.append(target) }
-            guard count <= QueryAnswer.maximumRows else { return }
+            guard count <= QueryResult.maximumRows else { return }
             bytes += row.columns.reduce(row.value?.count ?? 0) { $0 + ($1?.count ?? 0) }
-            pending.append((target, bytes < QueryAnswer.maximumBytes ? row : nil, literals(row)))
+            pending.append((target, bytes < QueryResult.maximumBytes ? row : nil, literals(row)))
             append(cells.add(row))
         }
 
@@ -175,19 +175,19 @@ package struct QueryAnswer: Sendable {
             guard row.entry == nil else { return [] }
             return row.columns.map { column in
                 guard let column, let value = try? CBORReader.decode(column) else { return .null }
-                if case .text(let text) = value, text.utf8.count > QueryAnswer.longestLiteral { return nil }
+                if case .text(let text) = value, text.utf8.count > QueryResult.longestLiteral { return nil }
                 return QueryLiteral(value)
             }
         }
 
-        mutating func finish(_ report: QueryReport) -> QueryAnswer {
+        mutating func finish(_ report: QueryReport) -> QueryResult {
             append(cells.finish())
             addColumns()
             for place in columns.indices {
                 columns[place].isNumeric = seen[place].values > 0 && seen[place].areNumbers
             }
             for place in rows.indices { rows[place].fill(upTo: columns.count) }
-            var answer = QueryAnswer(plan: plan, report: report, explanation: QueryExplanation(plan, report))
+            var answer = QueryResult(plan: plan, report: report, explanation: QueryExplanation(plan, report))
             (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
             answer.leftOut = cells.leftOut.count
             return answer
@@ -197,12 +197,12 @@ package struct QueryAnswer: Sendable {
             addColumns()
             for (row, pending) in zip(ready, pending) {
                 let texts = row.cells.enumerated().map { place, cell in
-                    String(columns[place].form.text(cell).prefix(QueryAnswer.maximumCell))
+                    String(columns[place].form.text(cell).prefix(QueryResult.maximumCell))
                 }
                 for (place, cell) in row.cells.enumerated() {
                     if !cell.isAbsent { seen[place].values += 1 }
                     if !cell.isAbsent, !cell.isNumber { seen[place].areNumbers = false }
-                    guard cell.isNumber || seen[place].values <= QueryAnswer.measured else { continue }
+                    guard cell.isNumber || seen[place].values <= QueryResult.measured else { continue }
                     columns[place].widen(for: texts[place], isNumber: cell.isNumber)
                 }
                 rows.append(
@@ -245,13 +245,13 @@ package struct QueryAnswer: Sendable {
     }
 
     /// Keeps the positions and minimum widths of the columns of an earlier response to the same query.
-    mutating func keepColumns(of old: QueryAnswer) {
+    mutating func keepColumns(of old: QueryResult) {
         guard !old.rows.isEmpty, !rows.isEmpty else { return }
         let own = columns.map(\.title)
         var kept = old.columns.map { (before: Optional($0), now: own.firstIndex(of: $0.title)) }
         kept += own.indices.filter { place in !kept.contains { $0.now == place } }.map { (nil, $0) }
         // Columns that are now empty stay while there is space.
-        if kept.count > QueryAnswer.mostProperties + 1 { kept.removeAll { $0.now == nil } }
+        if kept.count > QueryResult.maximumProperties + 1 { kept.removeAll { $0.now == nil } }
         columns = kept.compactMap { before, now in
             guard let now else { return before }
             var column = columns[now]

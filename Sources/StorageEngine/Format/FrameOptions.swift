@@ -1,5 +1,5 @@
 /// Optional properties of an entry besides key and value, stored in its frame if present.
-struct EntryTraits {
+struct FrameOptions {
     /// Expiry time on the boot clock.
     var deadline: Int64 = Deadline.never
     /// Longest time in microseconds that the object may stay in a process's memory; 0: no limit.
@@ -35,15 +35,15 @@ struct EntryTraits {
 
 extension Frame {
     /// The frame's entry options, valid as long as its segment is pinned.
-    var traits: EntryTraits {
-        var traits = EntryTraits()
-        guard extensionBytes > 0 else { return traits }
-        traits.deadline = deadline(.deadline)
-        traits.memoryInterval = memoryInterval
-        traits.owner = owner
+    var options: FrameOptions {
+        var options = FrameOptions()
+        guard extensionBytes > 0 else { return options }
+        options.deadline = deadline(.deadline)
+        options.memoryInterval = memoryInterval
+        options.owner = owner
         // Other frames have a value, and the part has no meaning.
-        if kind == .resident { traits.residentBytes = number(.resident) ?? 0 }
-        return traits
+        if kind == .resident { options.residentBytes = number(.resident) ?? 0 }
+        return options
     }
 
     var owner: UnsafeRawBufferPointer { part(.owner) ?? .empty }
@@ -53,33 +53,33 @@ extension Frame {
 
 extension EntryAttributes {
     /// Calls `body` with the attributes in the engine's form, which are valid during the call.
-    @inline(__always) func withTraits<Value>(
-        _ body: (EntryTraits) throws(StorageError) -> Value
+    @inline(__always) func withFrameOptions<Value>(
+        _ body: (FrameOptions) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(EntryTraits()) }
-        return try withSpecialTraits(body)
+        if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(FrameOptions()) }
+        return try withSpecialFrameOptions(body)
     }
 
-    @inline(never) private func withSpecialTraits<Value>(
-        _ body: (EntryTraits) throws(StorageError) -> Value
+    @inline(never) private func withSpecialFrameOptions<Value>(
+        _ body: (FrameOptions) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        var traits = EntryTraits()
-        traits.deadline = Deadline.boot(in: lifetime)
-        traits.memoryInterval = memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
-        guard let owner else { return try body(traits) }
+        var options = FrameOptions()
+        options.deadline = Deadline.boot(in: lifetime)
+        options.memoryInterval = memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
+        guard let owner else { return try body(options) }
         try EntryAttributes.checkNotEmpty(owner: owner)
         guard owner.utf8.count <= FrameExtension.maximumOwnerBytes else {
             throw .invalidOwner(
                 reason: "\(owner.utf8.count) bytes; use at most \(FrameExtension.maximumOwnerBytes)")
         }
         return try withBytes(of: owner) { (bytes) throws(StorageError) in
-            traits.owner = bytes
-            return try body(traits)
+            options.owner = bytes
+            return try body(options)
         }
     }
 
     package func validate() throws(StorageError) {
-        try withTraits { (_) throws(StorageError) in }
+        try withFrameOptions { (_) throws(StorageError) in }
     }
 
     /// Rejects an empty name, usually an unset variable: it would select all entries without an owner for deletion.

@@ -1,6 +1,6 @@
 import StorageEngine
 
-package struct FoundPlaces: Sendable, Hashable {
+package struct SearchMatches: Sendable, Hashable {
     package static let most = 100_000
     /// Minimum bytes per read, because each read verifies the whole value.
     private static let window = 4 << 20
@@ -14,7 +14,7 @@ package struct FoundPlaces: Sendable, Hashable {
 
     package mutating func add(_ place: Range<Int>) {
         count += 1
-        if places.count < FoundPlaces.most { places.append(place) }
+        if places.count < SearchMatches.most { places.append(place) }
     }
 
     package enum Wanted: Sendable {
@@ -22,14 +22,14 @@ package struct FoundPlaces: Sendable, Hashable {
         case text(SearchText)
     }
 
-    /// Searches bytes in windows, also across their edges. `read` returns the bytes of a range and `progress` gets the share
-    /// done. Nil from `read` or false from `progress` stops the search, which returns nil.
+    /// Searches bytes in windows, also across their edges. `read` returns the bytes of a range; `progress` gets the share
+    /// done. If `read` returns nil or `progress` false, the search stops and returns nil.
     package static func find<Failure: Error>(
         _ wanted: Wanted, in total: Int, window given: Int? = nil,
         progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?
-    ) throws(Failure) -> FoundPlaces? {
+    ) throws(Failure) -> SearchMatches? {
         var search = Search(wanted)
-        let window = given ?? max(FoundPlaces.window, total / FoundPlaces.readings)
+        let window = given ?? max(SearchMatches.window, total / SearchMatches.readings)
         var start = 0
         while start < total {
             guard progress(Double(start) / Double(total)) else { return nil }
@@ -42,8 +42,8 @@ package struct FoundPlaces: Sendable, Hashable {
     }
 
     private struct Search {
-        var found = FoundPlaces()
-        /// Maximum bytes of a match beyond its window.
+        var found = SearchMatches()
+        /// Maximum bytes of a match outside of the window in which it begins.
         let overhang: Int
         private let pattern: BytePattern?
         private var scan: TextScan?
@@ -74,7 +74,7 @@ package struct FoundPlaces: Sendable, Hashable {
         }
     }
 
-    /// The first match at or behind a place, else the first of all.
+    /// The first match at or after a position, else the first match.
     package func first(from place: Int) -> Int? {
         guard !places.isEmpty else { return nil }
         let index = places.partitioningIndex { $0.lowerBound >= place }

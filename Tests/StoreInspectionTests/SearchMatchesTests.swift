@@ -2,11 +2,11 @@ import StoreInspection
 import TestSupport
 import Testing
 
-struct FoundPlacesTests {
+struct SearchMatchesTests {
     private func find(
-        _ wanted: FoundPlaces.Wanted, in bytes: [UInt8], window: Int? = nil
+        _ wanted: SearchMatches.Wanted, in bytes: [UInt8], window: Int? = nil
     ) throws -> [Range<Int>] {
-        let found = FoundPlaces.find(wanted, in: bytes.count, window: window, progress: { _ in true }) {
+        let found = SearchMatches.find(wanted, in: bytes.count, window: window, progress: { _ in true }) {
             Array(bytes[$0])
         }
         let places = try #require(found)
@@ -51,7 +51,9 @@ struct FoundPlacesTests {
         }
     }
 
-    @Test("finds the same as SearchText, wherever the text is divided") func agreesWithSearchText() throws {
+    @Test("finds the same as SearchText, regardless of where the text is divided") func agreesWithSearchText()
+        throws
+    {
         let letters = Array(
             ("aeikKsSßſéÉåÅ\u{212b}ﬁﬃ\u{301}\u{323}\u{308}\u{344}\u{345}αΑᾳςσΣİı한가\u{1112}\u{1161}\u{11ab}"
                 + "क\u{94d}ष\u{93c}กำ東👩\u{200d}🚀\u{fe0f}\u{11099}\u{110ba}\u{2f800} \n\0").unicodeScalars)
@@ -103,19 +105,19 @@ struct FoundPlacesTests {
 
     /// All matches are counted, and a bounded number is kept.
     @Test func boundsMatches() throws {
-        let bytes = [UInt8](repeating: 0x61, count: FoundPlaces.most + 7)
+        let bytes = [UInt8](repeating: 0x61, count: SearchMatches.most + 7)
         let text = try #require(SearchText("a"))
-        let found = FoundPlaces.find(.text(text), in: bytes.count, progress: { _ in true }) {
+        let found = SearchMatches.find(.text(text), in: bytes.count, progress: { _ in true }) {
             Array(bytes[$0])
         }
-        #expect(found?.count == FoundPlaces.most + 7)
-        #expect(found?.places.count == FoundPlaces.most)
+        #expect(found?.count == SearchMatches.most + 7)
+        #expect(found?.places.count == SearchMatches.most)
     }
 
     @Test func stopsOnRequest() throws {
         let text = try #require(SearchText("a"))
         var readings = 0
-        let found = FoundPlaces.find(.text(text), in: 100, window: 10, progress: { $0 < 0.5 }) {
+        let found = SearchMatches.find(.text(text), in: 100, window: 10, progress: { $0 < 0.5 }) {
             range -> [UInt8]? in
             readings += 1
             return [UInt8](repeating: 0x61, count: range.count)
@@ -124,7 +126,7 @@ struct FoundPlacesTests {
     }
 
     @Test func findsMatchesNearPosition() throws {
-        var found = FoundPlaces()
+        var found = SearchMatches()
         for start in [10, 20, 30] { found.add(start..<start + 5) }
         #expect(found.first(from: 11) == 1 && found.first(from: 10) == 0 && found.first(from: 31) == 0)
         #expect(found.places(in: 12..<30) == [10..<15, 20..<25])

@@ -4,11 +4,11 @@ import Synchronization
 /// Tracks which near copies equal the server's objects: copies that were fetched or stored while the server reports changes, and
 /// weren't reported since. Copies are identified by their sequences. Copies of other processes are compared with the server's object
 /// once, because these processes may have ended before a report.
-final class Coverage: Sendable {
+final class CopyTracking: Sendable {
     final class Ticket: Sendable {
         let key: ExactText
         private let began = ContinuousClock.now
-        /// Both are set under the lock of the ``Coverage``. An answer includes the changes reported before it, so only later reports
+        /// Both are set under the lock of the ``CopyTracking``. An answer includes the changes reported before it, so only later reports
         /// make it outdated.
         fileprivate let isAnswered = Atomic(false)
         private let outdated = Atomic(false)
@@ -16,10 +16,10 @@ final class Coverage: Sendable {
         private let keeping = Guarded(())
 
         /// When tracking was lost, if it was inactive at the start.
-        fileprivate let uncoveredSince: Int64?
+        fileprivate let untrackedSince: Int64?
 
-        fileprivate init(_ key: ExactText, uncoveredSince: Int64?) {
-            (self.key, self.uncoveredSince) = (key, uncoveredSince)
+        fileprivate init(_ key: ExactText, untrackedSince: Int64?) {
+            (self.key, self.untrackedSince) = (key, untrackedSince)
         }
 
         /// Time since the start of the request, an upper bound of the answer's age.
@@ -39,9 +39,9 @@ final class Coverage: Sendable {
     }
 
     private struct State {
-        var isCovered = false
+        var isTracked = false
         /// When tracking was lost, or this object was created; nanoseconds since boot.
-        var uncoveredSince = Coverage.now()
+        var untrackedSince = CopyTracking.now()
         var trusted = TrustedCopies()
         var formerly = TrustedCopies()
         var underWay: [ExactText: [Ticket]] = [:]
@@ -51,20 +51,20 @@ final class Coverage: Sendable {
 
     // MARK: Reports of the server
 
-    func cover() {
+    func start() {
         state.withLock { state in
-            state.isCovered = true
+            state.isTracked = true
             state.formerly = TrustedCopies()
         }
     }
 
-    func uncover() {
+    func stop() {
         state.withLock { state in
-            if state.isCovered {
-                state.uncoveredSince = Coverage.now()
+            if state.isTracked {
+                state.untrackedSince = CopyTracking.now()
                 state.formerly = state.trusted
             }
-            state.isCovered = false
+            state.isTracked = false
             state.trusted = TrustedCopies()
             outdateAll(&state)
         }
@@ -97,7 +97,7 @@ final class Coverage: Sendable {
 
     func begin(_ key: String) -> Ticket {
         state.withLock { state in
-            let ticket = Ticket(ExactText(key), uncoveredSince: state.isCovered ? nil : state.uncoveredSince)
+            let ticket = Ticket(ExactText(key), untrackedSince: state.isTracked ? nil : state.untrackedSince)
             state.underWay[ticket.key, default: []].append(ticket)
             return ticket
         }
@@ -107,7 +107,7 @@ final class Coverage: Sendable {
     func answer(_ ticket: Ticket) {
         state.withLock { state in
             ticket.isAnswered.store(true, ordering: .relaxed)
-            if !state.isCovered { ticket.declareOutdated() }
+            if !state.isTracked { ticket.declareOutdated() }
         }
     }
 
@@ -147,13 +147,13 @@ final class Coverage: Sendable {
 
     func mayTrust(_ key: String) -> Bool { state.withLock { $0.trusted.sequence(of: key) != nil } }
 
-    var isCovered: Bool { state.withLock { $0.isCovered } }
+    var isTracked: Bool { state.withLock { $0.isTracked } }
 
     /// Time since tracking was lost, for a failed request; `nil`: tracking is active, and was when the request began.
     func gap(of ticket: Ticket) -> Duration? {
         state.withLock { state in
-            let since = state.isCovered ? ticket.uncoveredSince : state.uncoveredSince
-            return since.map { .nanoseconds(Coverage.now() &- $0) }
+            let since = state.isTracked ? ticket.untrackedSince : state.untrackedSince
+            return since.map { .nanoseconds(CopyTracking.now() &- $0) }
         }
     }
 
