@@ -34,7 +34,7 @@ extension Archive {
             let descriptor = try ArchiveOpening(folder: engine.folder, options: StoreOptions()).descriptor
             guard let evidence = try PriorIndexEvidence(engine.folder, descriptor, forRepair: true),
                 !evidence.isOfDamagedLog, evidence.outranks(engine.index),
-                let found = evidence.contradictions(in: engine)
+                let found = try evidence.contradictions(in: engine)
             else { return nil }
             // The copy already lacks what a repair removes, and counts no other deletions.
             (deleted, unnamed) = (

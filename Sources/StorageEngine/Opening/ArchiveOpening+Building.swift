@@ -153,7 +153,7 @@ extension ArchiveOpening {
         try evidence.readEntries { (memory) throws(StorageError) in
             try IndexSoundness(engine(on: memory, as: .observer)).isConsistent()
         }
-        guard let found = evidence.contradictions(in: section.engine) else { return }
+        guard let found = try evidence.contradictions(in: section.engine) else { return }
         let isCache = descriptor.configuration.kind == .cache
         let outdated = found.deleted + (isCache ? found.unnamed : [])
         // In a collection, older values are current now.

@@ -241,8 +241,12 @@ struct PriorIndexEvidence {
 
     /// Finds the entries of another index of this log that disagree with this one; `nil` if this one's entries are unknown. Reads
     /// the frames of entries that only the other index has.
-    func contradictions(in engine: ArchiveEngine) -> Contradictions? {
+    func contradictions(in engine: ArchiveEngine) throws(StorageError) -> Contradictions? {
         guard let rows else { return nil }
+        for row in rows where try namesOtherKey(row, engine.log) {
+            entries?.isRejected = true
+            return nil
+        }
         let index = engine.index
         var found = Contradictions()
         let deletions = rows.lazy.filter { areRowsComplete && $0.isDeleted }.map { ($0.tag, $0.location) }
@@ -276,6 +280,16 @@ struct PriorIndexEvidence {
             found.lacking.append((row.location, row.deadline))
         }
         return found
+    }
+
+    /// Whether the entry's frame is intact and of another key: the index is of a copy of the archive, and both have changed since.
+    private func namesOtherKey(_ row: Row, _ log: SegmentLog) throws(StorageError) -> Bool {
+        guard row.location < end, let pin = try log.pinIfPresent(row.location.segment) else { return false }
+        defer { log.unpin(pin) }
+        guard let frame = log.frame(pin, at: row.location.offset), let kind = frame.kind,
+            kind.storesEntry || kind == .kept, hash.tag(frame.key) != row.tag
+        else { return false }
+        return log.validFrame(pin, at: row.location.offset) != nil
     }
 
     private func first(from location: Location) -> Int? {

@@ -127,7 +127,9 @@ struct ArchiveRepair {
             report("\(folder.path): removed \(entries), unlisted or deleted in the old index")
         }
         if evidence?.isRejected == true {
-            report("\(folder.path): the old index is damaged and was not used; older values may be current")
+            report(
+                "\(folder.path): the old index is damaged or of another copy, and was not used; older values may be current"
+            )
         }
         let entries = index.entryCount
         if let loss = index.loss {

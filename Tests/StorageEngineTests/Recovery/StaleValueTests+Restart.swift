@@ -160,6 +160,32 @@ extension StaleValueTests {
         #expect(forecast == nil)
     }
 
+    @Test(
+        "the index of a copy of the archive, both of which have changed since, changes nothing",
+        arguments: [ArchiveKind.cache, .collection])
+    func indexOfChangedCopy(kind: ArchiveKind) throws {
+        let archive = try folder.archive(creating: kind == .cache ? .cache() : .collection)
+        for key in ["k0", "k1", "k2"] { try archive.put([1], forKey: key) }
+        archive.close()
+        let copy = try TemporaryFolder(inMemory: true)
+        try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
+        for (place, stored, deleted) in [(folder, "here", "k1"), (copy, "copy", "k2")] {
+            try place.withArchive { archive in
+                try archive.put([3], forKey: stored)
+                _ = try archive.carryOut(.delete, on: archive.planned([deleted]))
+                try archive.put(Self.new, forKey: "damaged")
+                try archive.put([5], forKey: "last")
+                try archive.synchronize()
+            }
+        }
+        try contents(of: copy.archivePath("A", "index")).write(
+            to: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        try flip(segment, at: last("new value"))
+        let repaired = try repaired()
+        defer { repaired.close() }
+        #expect(try Set(repaired.entries().keys) == ["k0", "k2", "here", "last"])
+    }
+
     enum LogState: CaseIterable { case intact, damaged, halfRepaired }
 
     @Test(
